@@ -38,6 +38,8 @@ __all__ = [
 
 #: Radians. Nearer than this to a gimbal lock the third Euler angle is set to 0, as in SciPy.
 _GIMBAL_LOCK_ANGLE = 1e-7
+#: Beyond this the digits of a share no longer tell where on the circle it ends.
+_MAX_SHARE = 1e6
 #: Two directions are parallel if the sine of the angle between them is at most this.
 _PARALLEL_SINE = 1e-9
 
@@ -54,11 +56,21 @@ def _given(name: str, value: npt.ArrayLike, *shape: int) -> Array:
 def _unit(name: str, value: npt.ArrayLike, width: int) -> Array:
     """The argument as rows (..., width) of length 1; ValueError if a row has length 0."""
     rows = _given(name, value, width)
-    largest = np.abs(rows).max(axis=-1, keepdims=True)
-    if not largest.all():
+    if not rows.any(axis=-1).all():
         raise ValueError(f"{name} holds a row of zeros, which has no direction")
-    # The largest number of each row becomes 1 first, so that no square overflows or underflows.
-    return evaluate.unit(rows / largest)
+    return _split(rows)[1]
+
+
+def _split(rows: Array) -> tuple[Array, Array]:
+    """The lengths (..., 1) of rows (..., n), and rows of length 1, of zeros where the length is 0.
+
+    The largest number of each row becomes 1 first, so that no square overflows or underflows.
+    """
+    largest = np.abs(rows).max(axis=-1, keepdims=True)
+    near = rows / np.where(largest > 0, largest, 1.0)
+    length = np.linalg.norm(near, axis=-1, keepdims=True)
+    with np.errstate(over="ignore"):  # a length beyond float64, which nobody asks for
+        return largest * length, near / np.where(length > 0, length, 1.0)
 
 
 def _canonical(quaternion: Array) -> Array:
@@ -178,13 +190,18 @@ def apply(quaternion: npt.ArrayLike, vector: npt.ArrayLike) -> Array:
     Raises
     ------
     ValueError
-        If a quaternion has length 0, a shape is wrong, leading axes do not broadcast, or a number is not
-        finite.
+        If a quaternion has length 0, a shape is wrong, leading axes do not broadcast, a number is not
+        finite, or a rotated vector is beyond float64.
     TypeError
         If an argument does not hold real numbers.
     """
-    q, v = _unit("quaternion", quaternion, 4), _given("vector", vector, 3)
-    return kinematics.rotated(*_together("quaternion", q, "vector", v))
+    q, v = _together("quaternion", _unit("quaternion", quaternion, 4), "vector", _given("vector", vector, 3))
+    largest = np.abs(v).max(axis=-1, keepdims=True)
+    with np.errstate(over="ignore"):
+        rotated: Array = kinematics.rotated(q, v / np.where(largest > 0, largest, 1.0)) * largest
+    if not np.isfinite(rotated).all():
+        raise ValueError("vector holds a vector that is beyond float64 (1.8e308) when rotated")
+    return rotated
 
 
 def slerp(start: npt.ArrayLike, end: npt.ArrayLike, share: npt.ArrayLike) -> Array:
@@ -195,7 +212,8 @@ def slerp(start: npt.ArrayLike, end: npt.ArrayLike, share: npt.ArrayLike) -> Arr
     start, end : array_like, shape (..., 4), x y z w
         Quaternions of any length but 0. Leading axes broadcast.
     share : array_like, shape (...)
-        How far the result lies on the arc: 0 is `start` and 1 is `end`, or its negative.
+        How far the result lies on the arc: 0 is `start` and 1 is `end`, or its negative. From -1e6 to 1e6:
+        numbers outside 0 to 1 go on around the circle.
 
     Returns
     -------
@@ -205,8 +223,8 @@ def slerp(start: npt.ArrayLike, end: npt.ArrayLike, share: npt.ArrayLike) -> Arr
     Raises
     ------
     ValueError
-        If a quaternion has length 0, a shape is wrong, leading axes do not broadcast, or a number is not
-        finite.
+        If a quaternion has length 0, a shape is wrong, leading axes do not broadcast, a number is not
+        finite, or a share is beyond 1e6.
     TypeError
         If an argument does not hold real numbers.
 
@@ -218,7 +236,10 @@ def slerp(start: npt.ArrayLike, end: npt.ArrayLike, share: npt.ArrayLike) -> Arr
     array([ 0.,  0., 45.])
     """
     a, b = _together("start", _unit("start", start, 4), "end", _unit("end", end, 4))
-    a, column = _together("start", a, "share", _given("share", share)[..., None])
+    shares = _given("share", share)
+    if shares.size and np.abs(shares).max() > _MAX_SHARE:
+        raise ValueError(f"share holds {np.abs(shares).max():g}; expected numbers from -1e6 to 1e6")
+    a, column = _together("start", a, "share", shares[..., None])
     return evaluate.slerp(a, np.broadcast_to(b, a.shape), column[..., 0])
 
 
@@ -466,9 +487,8 @@ def from_rotvec(rotvec: npt.ArrayLike, degrees: bool = False) -> Array:
     TypeError
         If an argument does not hold real numbers, or `degrees` is not a bool.
     """
-    half = _radians(_given("rotvec", rotvec, 3), degrees) / 2.0
-    angle = np.linalg.norm(half, axis=-1, keepdims=True)
-    return np.concatenate([half * np.sinc(angle / np.pi), np.cos(angle)], axis=-1)
+    angle, axis = _split(_radians(_given("rotvec", rotvec, 3), degrees) / 2.0)
+    return np.concatenate([axis * np.sin(angle), np.cos(angle)], axis=-1)
 
 
 def to_rotvec(quaternion: npt.ArrayLike, degrees: bool = False) -> Array:
@@ -494,10 +514,8 @@ def to_rotvec(quaternion: npt.ArrayLike, degrees: bool = False) -> Array:
         If an argument does not hold real numbers, or `degrees` is not a bool.
     """
     q = _canonical(_unit("quaternion", quaternion, 4))
-    sine = np.linalg.norm(q[..., :3], axis=-1, keepdims=True)
-    angle = 2.0 * np.arctan2(sine, q[..., 3:])
-    ratio = np.where(sine > 0, angle / np.where(sine > 0, sine, 1.0), 2.0)
-    return _in_unit_of_caller(q[..., :3] * ratio, degrees)
+    sine, axis = _split(q[..., :3])
+    return _in_unit_of_caller(axis * (2.0 * np.arctan2(sine, q[..., 3:])), degrees)
 
 
 def from_axis_angle(axis: npt.ArrayLike, angle: npt.ArrayLike, degrees: bool = False) -> Array:
@@ -554,11 +572,9 @@ def to_axis_angle(quaternion: npt.ArrayLike, degrees: bool = False) -> tuple[Arr
     TypeError
         If an argument does not hold real numbers, or `degrees` is not a bool.
     """
-    vector = to_rotvec(quaternion)
-    angle = np.linalg.norm(vector, axis=-1)
-    still = angle[..., None] == 0
-    axis = np.where(still, np.array([1.0, 0.0, 0.0]), vector / np.where(still, 1.0, angle[..., None]))
-    return axis, _in_unit_of_caller(angle, degrees)
+    angle, axis = _split(to_rotvec(quaternion))
+    axis = np.where(angle == 0, np.array([1.0, 0.0, 0.0]), axis)
+    return axis, _in_unit_of_caller(angle[..., 0], degrees)
 
 
 # ---- 6-D -------------------------------------------------------------------------------------------------

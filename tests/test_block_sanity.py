@@ -279,5 +279,5 @@ def test_extras_have_limits_below_those_of_python() -> None:
     def nested(depth: int) -> bytes:
         return b'{"a":' + b"[" * (depth - 1) + b"]" * (depth - 1) + b"}"
 
-    assert is_taken(nested(513)) and not is_taken(nested(514))
+    assert is_taken(nested(129)) and not is_taken(nested(130))
     assert is_taken(b'{"a":' + b"1" * 1000 + b"}") and not is_taken(b'{"a":' + b"1" * 1001 + b"}")

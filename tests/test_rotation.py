@@ -11,6 +11,7 @@ from conftest import HANGS
 
 import skinpy
 from skinpy import rotation
+from skinpy._types import Array
 
 NEAR = 1e-12  # float64: a few dozen roundings of numbers near 1
 PLAIN = ["".join(order) for order in itertools.permutations("xyz")]
@@ -247,3 +248,130 @@ def test_matrices_of_a_model() -> None:
 def test_bad_arguments(call: Any, error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
         call()
+
+
+# ---- numbers of all sizes ----------------------------------------------------------------------------
+
+#: From the smallest that float64 has to nearly the largest; the squares of most are out of its range.
+SIZES = [0.0, 1.0, 5e-324, 1e-320, 1e-300, 1e-160, 1e154, 1.4e154, 1e160, 1e300, 1.7e308]
+LONG = np.longdouble  # its exponents reach 10^4932 on x86-64, so the twins below need no care
+needs_longdouble = pytest.mark.skipif(np.finfo(LONG).maxexp < 4096, reason="longdouble is float64 here")
+
+
+def extreme(width: int, *, zeros: bool = True) -> Array:
+    rng = np.random.default_rng(width)
+    found = rng.choice(SIZES, (3000, width)) * rng.choice([-1.0, 1.0], (3000, width))
+    return found if zeros else found[found.any(axis=1)]
+
+
+def longer(rows: Array) -> tuple[Any, Any]:
+    """Lengths (N,1) and directions (N,C) in long double, directions of 0 for rows of 0."""
+    length = np.sqrt((rows.astype(LONG) ** 2).sum(axis=-1, keepdims=True))
+    return length, rows.astype(LONG) / np.where(length > 0, length, 1)
+
+
+@needs_longdouble
+@pytest.mark.filterwarnings("error")
+def test_results_are_unit_quaternions_for_numbers_of_all_sizes() -> None:
+    q, vectors = extreme(4, zeros=False), extreme(3)
+    axes = extreme(3, zeros=False)
+    found = {
+        "normalize": rotation.normalize(q),
+        "inverse": rotation.inverse(q),
+        "multiply": rotation.multiply(q, q[::-1]),
+        "from_rotvec": rotation.from_rotvec(vectors),
+        "from_rotvec in degrees": rotation.from_rotvec(vectors, degrees=True),
+        "from_axis_angle": rotation.from_axis_angle(axes, vectors[: len(axes), 0]),
+        "from_euler": rotation.from_euler("xyz", vectors),
+        "slerp": rotation.slerp(q, q[::-1], np.linspace(-1e6, 1e6, len(q))),
+        "from_matrix": rotation.from_matrix(rotation.to_matrix(q) * 1e300),
+        "from_6d": rotation.from_6d(rotation.to_6d(q) * 1e-300),
+    }
+    for name, quaternions in found.items():  # four roundings, and those of products
+        np.testing.assert_allclose(longer(quaternions)[0], 1.0, rtol=0, atol=1e-15, err_msg=name)
+    np.testing.assert_allclose(found["normalize"], longer(q)[1].astype(float), rtol=0, atol=4e-16)
+
+
+@needs_longdouble
+@pytest.mark.filterwarnings("error")
+def test_rotation_vectors_of_all_sizes() -> None:
+    vectors = extreme(3, zeros=False)
+    made = rotation.from_rotvec(vectors)
+    length, direction = longer(vectors)
+    sine, axis = longer(made[:, :3])
+    turned = sine[:, 0] > 1e-9  # others are too near a whole turn to have an axis
+    dot = np.abs((direction * axis).sum(axis=1))[turned]
+    np.testing.assert_allclose(dot.astype(float), 1.0, rtol=0, atol=1e-15)
+    alone = np.zeros((len(SIZES), 3))
+    alone[:, 1] = SIZES  # about one axis the angle is exact, and sin and cos are those of the library
+    half = np.array(SIZES) / 2
+    want = np.stack([0 * half, np.sin(half), 0 * half, np.cos(half)], axis=1)
+    np.testing.assert_allclose(rotation.from_rotvec(alone), want, rtol=1e-15, atol=0)
+    small = vectors[length[:, 0] < 3]
+    np.testing.assert_allclose(
+        rotation.to_rotvec(rotation.from_rotvec(small)), small, rtol=1e-14, atol=1e-323
+    )
+
+
+@needs_longdouble
+@pytest.mark.filterwarnings("error")
+def test_axes_and_angles_of_tiny_rotations() -> None:
+    for size in (1e-160, 1e-200, 1e-300, 1e-310):
+        axis, angle = rotation.to_axis_angle([0, size, 0, 1])
+        np.testing.assert_array_equal(axis, [0, 1, 0])
+        assert angle == 2 * size
+        np.testing.assert_array_equal(rotation.to_rotvec([0, 0, size, -1]), [0, 0, -2 * size])
+
+
+@needs_longdouble
+@pytest.mark.filterwarnings("error")
+def test_vectors_of_all_sizes_are_rotated() -> None:
+    q, vectors = extreme(4, zeros=False)[:2500], extreme(3)[:2500]
+    matrices, length = rotation.to_matrix(q), longer(vectors)[0]
+    for one, matrix, vector, size in zip(q, matrices, vectors, length[:, 0], strict=True):
+        want = matrix.astype(LONG) @ vector.astype(LONG)
+        if np.abs(want).max() > np.finfo(float).max * (1 - 1e-9):
+            with pytest.raises(ValueError, match=r"^vector holds a vector that is beyond float64"):
+                rotation.apply(one, vector)
+            continue
+        off = np.abs(rotation.apply(one, vector) - want).max()
+        assert off <= 2e-15 * size + 5e-324 * 4
+
+
+@pytest.mark.parametrize("size", [1e-310, 1e-160, 1e154, 1e300])
+def test_matrices_of_all_sizes(size: float) -> None:
+    q = rotation.normalize(np.random.default_rng(4).normal(size=(200, 4)), canonical=True)
+    matrix, six = rotation.to_matrix(q), rotation.to_6d(q)
+    for back in (rotation.from_matrix(matrix * size), rotation.from_6d(six * size)):
+        # 1e-310 has 44 bits
+        np.testing.assert_allclose(np.abs((back * q).sum(axis=1)), 1.0, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 10**400])
+def test_numbers_that_are_not_finite_are_refused_by_name(bad: Any) -> None:
+    calls: list[tuple[str, Any]] = [
+        ("quaternion", lambda: rotation.normalize([bad, 0, 0, 1])),
+        ("first", lambda: rotation.multiply([bad, 0, 0, 1], [0, 0, 0, 1])),
+        ("quaternion", lambda: rotation.inverse([0, bad, 0, 1])),
+        ("vector", lambda: rotation.apply([0, 0, 0, 1], [0, bad, 0])),
+        ("share", lambda: rotation.slerp([0, 0, 0, 1], [0, 0, 1, 1], bad)),
+        ("matrix", lambda: rotation.from_matrix([[bad, 0, 0], [0, 1, 0], [0, 0, 1]])),
+        ("quaternion", lambda: rotation.to_matrix([0, 0, bad, 1])),
+        ("angles", lambda: rotation.from_euler("xyz", [0, bad, 0])),
+        ("quaternion", lambda: rotation.to_euler([0, 0, bad, 1], "xyz")),
+        ("rotvec", lambda: rotation.from_rotvec([0, bad, 0])),
+        ("quaternion", lambda: rotation.to_rotvec([0, 0, bad, 1])),
+        ("axis", lambda: rotation.from_axis_angle([0, bad, 0], 1)),
+        ("angle", lambda: rotation.from_axis_angle([0, 1, 0], bad)),
+        ("quaternion", lambda: rotation.to_axis_angle([0, bad, 0, 1])),
+        ("quaternion", lambda: rotation.to_6d([0, bad, 0, 1])),
+        ("six", lambda: rotation.from_6d([0, bad, 0, 1, 0, 0])),
+    ]
+    for name, call in calls:
+        with pytest.raises(ValueError, match=f"^{name} holds a number"):
+            call()
+
+
+def test_shares_have_a_bound() -> None:
+    with pytest.raises(ValueError, match=r"^share holds 1e\+07; expected numbers from -1e6 to 1e6"):
+        rotation.slerp([0, 0, 0, 1], [0, 0, 1, 1], 1e7)

@@ -16,7 +16,7 @@
 #include <jsmn.h>
 
 #define MAX_TEXT       ((size_t)0x7fffffff) /* the tokenizer counts bytes in int */
-#define MAX_NESTING    512               /* brackets; glTF needs 10 */
+#define MAX_NESTING    128               /* brackets; glTF needs 10, and Python walks through them by recursion */
 #define STEP           1024 /* tokens that are read at once: the tokenizer's time for each grows with their depth */
 #define BYTES_OF_TOKEN 8 /* bytes of text for a token: common files have more, so this much room is made at first */
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from math import prod
+from typing import IO, TYPE_CHECKING, Any
+from zipfile import ZIP_STORED, ZipFile, ZipInfo
 
 import numpy as np
 
@@ -23,6 +25,53 @@ def entries_of(data: Array, clips: tuple[BakedClip, ...], slots: int, rotation: 
     """Return the entries of a file by name."""
     fields = {name: np.array([getattr(clip, name) for clip in clips]) for name in _CLIP_FIELDS}
     return {**fields, "data": data, "slots": slots, "rotation": rotation}
+
+
+#: The kinds of dtypes and the number of axes of each entry.
+_ENTRIES = {
+    "data": ("f", 3),
+    "slots": ("iu", 0),
+    "rotation": ("U", 0),
+    "name": ("U", 1),
+    "row": ("iu", 1),
+    "frames": ("iu", 1),
+    "fps": ("fiu", 1),
+    "duration": ("fiu", 1),
+    "ticks_per_second": ("fiu", 1),
+}
+
+
+def read_entries(file: IO[bytes]) -> dict[str, Array]:
+    """Return the entries of a file; raise ValueError for a file with other ones.
+
+    Each is checked by its header before it is read. Entries are stored without compression, as numpy.savez
+    does, so they need no more memory than the file has bytes.
+    """
+    with ZipFile(file) as archive:
+        members = {member.filename.removesuffix(".npy"): member for member in archive.infolist()}
+        if len(members) != len(archive.infolist()) or members.keys() != _ENTRIES.keys():
+            raise ValueError(f"its entries are {brief(sorted(members))}; expected {', '.join(_ENTRIES)}")
+        return {name: _read_entry(archive, member, name) for name, member in members.items()}
+
+
+def _read_entry(archive: ZipFile, member: ZipInfo, name: str) -> Array:
+    """Return the array of one entry."""
+    if member.compress_type != ZIP_STORED:
+        raise ValueError(f"its entry {name!r} is compressed")
+    kinds, axes = _ENTRIES[name]
+    with archive.open(member) as entry:
+        if np.lib.format.read_magic(entry) != (1, 0):
+            raise ValueError(f"its entry {name!r} has another version than NumPy writes for such arrays")
+        shape, by_columns, dtype = np.lib.format.read_array_header_1_0(entry)
+        bytes_left = member.file_size - entry.tell()
+        if dtype.kind not in kinds or len(shape) != axes or prod(shape) * dtype.itemsize != bytes_left:
+            raise ValueError(
+                f"its entry {name!r} has shape {brief(shape)} and dtype {brief(dtype)} in {bytes_left} bytes"
+            )
+        array = np.frombuffer(entry.read(), dtype)
+    if array.nbytes != bytes_left:
+        raise ValueError(f"its entry {name!r} ends too early")
+    return array.reshape(shape, order="F" if by_columns else "C")
 
 
 def stored(entries: dict[str, Array]) -> tuple[Array, tuple[BakedClip, ...], int, Rotation]:

@@ -23,7 +23,7 @@ from ..files.whole import replacing
 from ..models.frames import chunks
 from ..models.pickling import need_vertices
 from .baked_clip import SLOT_TEXELS, BakedClip
-from .baked_file import entries_of, same_clips, stored
+from .baked_file import entries_of, read_entries, same_clips, stored
 
 if TYPE_CHECKING:
     from ..model import Model
@@ -311,8 +311,7 @@ class BakedTexture:
         check_model("model", model)
         with open(path_of("path", path), "rb") as file:
             try:
-                with np.load(file, allow_pickle=False) as archive:
-                    data, clips, slots, rotation = stored({name: archive[name] for name in archive.files})
+                data, clips, slots, rotation = stored(read_entries(file))
             except (KeyError, TypeError, ValueError, OverflowError) as error:
                 raise LoadError(f"{printable(path)} holds no baked texture: {error}") from None
             except Exception as error:  # zipfile and zlib have exceptions of their own

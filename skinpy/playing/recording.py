@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
+from .._json import parse_json
 from .._strict import Strict
 from ..clip import Clip
 from ..mask import Mask
@@ -125,11 +126,10 @@ class Recording(Strict):
         ------
         ValueError
             If the text is not a recording.
+        TypeError
+            If the text is not a str.
         """
-        try:
-            calls = json.loads(text)
-        except ValueError as error:
-            raise ValueError(f"text is not a recording: {error}") from None
+        calls = parse_json("text", text)
         if not isinstance(calls, list) or not all(_is_call(call) for call in calls):
             raise ValueError("text is not a recording: expected a list of [method, arguments, keywords]")
         return cls(calls)
@@ -195,6 +195,7 @@ class Recording(Strict):
 
 _SETTABLE = ("weight", "speed", "position", "enabled", "parameter")
 _PLAYER_METHODS = ("trigger", "travel", "_set")
+_REQUIRED = {"set": ("track", "name", "value"), "player": ("player", "method")}  # keywords of calls
 _METHODS = frozenset(
     ("play", "add_track", "cross_fade", "stop", "pause", "resume", "seek", "advance", "cancel", "run")
     + ("key_speed", "key_weight", "key_position", "key_enable", "key_priority_blend", "set", "player")
@@ -206,7 +207,9 @@ def _is_call(call: Any) -> bool:
     return (
         isinstance(call, list)
         and len(call) == 3
+        and isinstance(call[0], str)
         and call[0] in _METHODS
         and isinstance(call[1], list)
         and isinstance(call[2], dict)
+        and call[2].keys() >= set(_REQUIRED.get(call[0], ()))
     )

@@ -12,9 +12,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from .._arguments import brief, path_of, wrong_type
+from .._arguments import brief, path_of
+from .._json import parse_json
 from .._strict import Strict
-from .._text import printable
 from .._types import PathLike
 from ..files.whole import replacing
 from .state_checks import check_cycles, check_reachable
@@ -220,7 +220,7 @@ class StateMachine(Strict):
         TypeError
             If a value has the wrong type.
         """
-        return cls(_parsed("text", text))
+        return cls(parse_json("text", text))
 
     def save(self, path: PathLike) -> None:
         """Write the machine to a JSON file, which appears whole or not at all.
@@ -263,7 +263,7 @@ class StateMachine(Strict):
         TypeError
             If a value has the wrong type.
         """
-        return cls(_parsed(f"the file at path {brief(path)}", Path(path_of("path", path)).read_bytes()))
+        return cls(parse_json(f"the file at path {brief(path)}", Path(path_of("path", path)).read_bytes()))
 
     def __eq__(self, other: object) -> bool:
         return self.to_dict() == other.to_dict() if isinstance(other, StateMachine) else NotImplemented
@@ -279,13 +279,3 @@ class StateMachine(Strict):
 
     def __repr__(self) -> str:
         return f"<StateMachine: {len(self._states)} states, {len(self._transitions)} transitions>"
-
-
-def _parsed(name: str, text: str | bytes) -> Any:
-    """Return the data of a JSON text; raise ValueError for a text that is none."""
-    if not isinstance(text, str | bytes):
-        raise wrong_type(name, text, "str or bytes of JSON")
-    try:
-        return json.loads(text)
-    except ValueError as error:  # of JSON, or of bytes that are not UTF-8
-        raise ValueError(f"{name} is {brief(text)}; expected JSON: {printable(error)}") from None

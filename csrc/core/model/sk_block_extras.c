@@ -7,7 +7,7 @@
 
 #include "sk_block_check.h"
 
-#define MAX_NESTING 513u /* brackets: values of a file nest 512 deep at most, and EXTRAS puts them into an object */
+#define MAX_NESTING 129u /* brackets: values of a file nest 128 deep at most, and EXTRAS puts them into an object */
 #define MAX_NUMBER  1000 /* bytes: Python refuses integers of more than 4300 digits */
 
 typedef struct reader {
