@@ -123,7 +123,10 @@ def _answering(work: Callable[[], T], cancel: Callable[[], None]) -> T:
             done.set()
 
     try:
-        threading.Thread(target=run, name="skinpy image").start()
+        try:
+            threading.Thread(target=run, name="skinpy image").start()
+        except RuntimeError:  # there are no more threads, or the interpreter ends
+            run()
         done.wait()
     except BaseException:
         cancel()

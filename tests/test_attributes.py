@@ -58,7 +58,8 @@ def test_attributes_of_what_plays(world: public_functions.World) -> None:
     recording = controller.record()
     track = controller.play("walk")
     player = controller.run(world.machine, layer="machine")
-    for thing in (controller, recording, track, player):
+    key = controller.key_weight(track, 0.5, 1.0)
+    for thing in (controller, recording, track, player, key):
         check(thing)
 
 

@@ -106,6 +106,16 @@ def test_a_decoder_that_is_canceled_ends_at_its_next_read() -> None:
         source.read(10)
 
 
+def test_without_another_thread_images_are_decoded_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(self: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", none)
+    assert texture(hostile_images.encoded("PNG")).image().shape == (16, 16, 4)
+    with pytest.raises(skinpy.LoadError, match="texture 'skin' begins with"):
+        texture(b"none").image()
+
+
 def test_other_threads_decode_in_themselves() -> None:
     names = []
     thread = threading.Thread(

@@ -58,8 +58,9 @@ static bool is_bmp(const uint8_t *data, size_t size) { /* "BM" alone also begins
   return false;
 }
 
-static bool is_pnm(const uint8_t *data, size_t size) { /* P1 to P7 or Pf, white space, then a number or a comment */
-  if (size < 4 || data[0] != 'P' || !(data[1] >= '1' && data[1] <= '7') || !strchr(" \t\r\n", data[2]) || !data[2])
+static bool is_pnm(const uint8_t *data, size_t size) { /* P1 to P7, Pf or PF, white space, then a number or a comment */
+  if (size < 4 || data[0] != 'P' || !data[1] || !strchr("1234567fF", data[1]) || !strchr(" \t\r\n", data[2]) ||
+      !data[2])
     return false;
   return (data[3] >= '0' && data[3] <= '9') || data[3] == '#' || (data[1] == '7' && data[3] == 'W');
 }

@@ -808,7 +808,7 @@ class AnimationController:
     def __getstate__(self) -> tuple[dict[str, Any] | None, dict[str, Any]]:
         state: Any = super().__getstate__()
         attributes, slots = state  # two dicts, as there are slots, or None and a dict
-        return attributes, {**slots, "model": self.model._rig}
+        return attributes, {**slots, "_model": self.model._rig}
 
     def __setstate__(self, state: tuple[dict[str, Any] | None, dict[str, Any]]) -> None:
         for name, value in chain(*((part or {}).items() for part in state)):

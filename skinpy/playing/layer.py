@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from .._strict import Strict
 from .animated import Animated
 from .track import Track
 
@@ -21,7 +22,7 @@ class Layer:
         return [track for track in self.tracks if track._fade.leaving is None]
 
 
-class Key:
+class Key(Strict):
     """A change that waits for its time; the controller's key methods make it, and `cancel` takes it back."""
 
     def __init__(
@@ -37,11 +38,36 @@ class Key:
         self._target = target
         self._value = value
         self._ease = ease
-        self.name = name  #: "speed", "weight", "position", "enabled" or "priority_blend"
-        self.start = start  #: seconds of the controller
-        self.duration = duration  #: seconds
-        self.number = number  #: counts the controller's keys from 0
-        self.state = "waiting"  #: then "done", or "cancelled"
+        self._name = name
+        self._start = start
+        self._duration = duration
+        self._number = number
+        self._state = "waiting"
+
+    @property
+    def name(self) -> str:
+        """What changes: "speed", "weight", "position", "enabled" or "priority_blend"."""
+        return self._name
+
+    @property
+    def start(self) -> float:
+        """When the change begins, in seconds of the controller."""
+        return self._start
+
+    @property
+    def duration(self) -> float:
+        """How long the change takes, in seconds."""
+        return self._duration
+
+    @property
+    def number(self) -> int:
+        """The number of the key: it counts those of the controller from 0."""
+        return self._number
+
+    @property
+    def state(self) -> str:
+        """Whether it is "waiting", "done" or "cancelled"."""
+        return self._state
 
     def __repr__(self) -> str:
         return f"<Key {self.number}: {self.name} to {self._value} at {self.start:g} s, {self.state}>"

@@ -179,7 +179,7 @@ class Playback:
 
     def _apply(self, key: Key) -> None:
         """Make the change of a key: at once, or as a ramp that begins now."""
-        key.state = "done"
+        key._state = "done"
         if isinstance(key._target, Track) and key.name in ("position", "enabled"):
             key._target._apply(key.name, key._value)
             return

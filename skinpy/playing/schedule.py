@@ -47,7 +47,7 @@ class Schedule:
         """Remove a key that still waits."""
         if key in self.keys:
             self.keys.remove(key)
-            key.state = "cancelled"
+            key._state = "cancelled"
 
     def drop(self, track: Track) -> None:
         """Remove all changes of a track."""
