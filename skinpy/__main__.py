@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from . import __version__
+from ._progress import erase
 from ._text import printable
 from .commands import COMMANDS
 from .commands.loading import with_option
@@ -103,6 +104,7 @@ def _failed(error: object) -> int:
 
 
 def _print_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    erase()
     print(f"skinpy: warning: {_one_line(message)}", file=sys.stderr)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import math
 import os
 import subprocess
@@ -238,26 +237,6 @@ def test_progress_knows_how_many_frames(
     monkeypatch.setattr(film, "shown", shown)
     model.clips["run"].save(tmp_path / "a.gif", fps=10, size=SIZE)
     assert seen == [(round(model.clips["run"].duration * 10), "a.gif")]
-
-
-@pytest.mark.extras
-def test_a_bar_stands_on_a_terminal_alone(
-    model: skinpy.Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    tqdm = pytest.importorskip("tqdm")
-    monkeypatch.setattr(tqdm, "tqdm", lambda *a, **k: _real(*a, **{**k, "delay": 0, "mininterval": 0}))
-    _real = tqdm.std.tqdm
-    model.clips["run"].save(tmp_path / "a.gif", fps=10, size=SIZE)
-    assert capsys.readouterr().err == ""
-
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return True
-
-    terminal = Terminal()
-    monkeypatch.setattr(sys, "stderr", terminal)
-    model.clips["run"].save(tmp_path / "b.gif", fps=10, size=SIZE)
-    assert "b.gif" in terminal.getvalue() and "/7" in terminal.getvalue()
 
 
 # ---- the turntable -------------------------------------------------------------------------------------

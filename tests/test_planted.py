@@ -27,7 +27,7 @@ LIBRARIES = (
 )
 #: Modules that skinpy imports sooner or later, and some of Python's own.
 MODULES = (
-    *("numpy", "PIL", "moderngl", "glfw", "tqdm", "matplotlib", "trimesh", "imageio_ffmpeg", "IPython"),
+    *("numpy", "PIL", "moderngl", "glfw", "matplotlib", "trimesh", "imageio_ffmpeg", "IPython"),
     *("typing", "argparse", "dataclasses", "json", "warnings", "site", "skinpy_anim"),
 )
 

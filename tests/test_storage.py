@@ -11,7 +11,6 @@ import sys
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import builders
@@ -515,33 +514,6 @@ def test_plot_without_matplotlib(table: storage.Comparison, monkeypatch: pytest.
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(ImportError, match=r"skinpy-anim\[plot\]"):
         table.plot()
-
-
-def test_a_bar_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    from skinpy._progress import shown
-
-    seen: list[dict[str, Any]] = []
-
-    class Bar:
-        def __init__(self, things: Any, **options: Any) -> None:
-            self._things = things
-            seen.append(options)
-
-        def __enter__(self) -> Any:
-            return self._things
-
-        def __exit__(self, *_: object) -> None:
-            pass
-
-    module = ModuleType("tqdm")
-    module.tqdm = Bar  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "tqdm", module)
-    assert list(shown(range(3), 3, "work")) == [0, 1, 2] and not seen
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    assert list(shown(range(3), 3, "work")) == [0, 1, 2]
-    assert seen[0]["desc"] == "work" and seen[0]["total"] == 3
-    monkeypatch.setitem(sys.modules, "tqdm", None)
-    assert list(shown(range(3), 3, "work")) == [0, 1, 2]
 
 
 def test_command_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

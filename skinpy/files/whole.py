@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from .._arguments import path_of
+from .._progress import working
 from .._signals import cleaned_up
 from .._types import PathLike
 
@@ -39,6 +40,12 @@ def replacing(path: PathLike) -> Iterator[BinaryIO]:
     `path` and a remedy.
     """
     path = path_of("path", path)
+    with working(f"writing {os.path.basename(os.fsdecode(path))}"), _replacing(path) as file:
+        yield file
+
+
+@contextmanager
+def _replacing(path: PathLike) -> Iterator[BinaryIO]:
     if os.path.exists(path) and not os.path.isfile(path):
         try:
             with open(path, "wb") as file:

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from .. import _block, _core
 from .._arguments import any_array, brief, check_model, instance, integer, numbers, path_of
+from .._progress import working
 from .._text import printable
 from .._types import Array, Floats, Loop, PathLike, Rotation
 from ..clip import Clip
@@ -356,14 +357,16 @@ class BakedTexture:
         need_vertices(model, "the error of a baked texture")
         times = _measured_times(self.sources[number], self.clips[number])
         worst = 0.0
-        for span in chunks(len(times), 12 * self.slots + 6 * len(model.mesh.positions)):
-            exact = model.palette(
-                self.sources[number], times[span], affine=True, loop="clamp", rotation=self.rotation
-            )
-            baked = self.palette(number, times[span], loop="clamp")
-            gap = model.deform(baked, normals=False)[0].astype(np.float64)
-            gap -= model.deform(exact, normals=False)[0]
-            worst = max(worst, float(np.linalg.norm(gap, axis=-1).max()))
+        with working(f"measuring {self.clips[number].name}", len(times)) as work:
+            for span in chunks(len(times), 12 * self.slots + 6 * len(model.mesh.positions)):
+                exact = model.palette(
+                    self.sources[number], times[span], affine=True, loop="clamp", rotation=self.rotation
+                )
+                baked = self.palette(number, times[span], loop="clamp")
+                gap = model.deform(baked, normals=False)[0].astype(np.float64)
+                gap -= model.deform(exact, normals=False)[0]
+                worst = max(worst, float(np.linalg.norm(gap, axis=-1).max()))
+                work.done = span.stop
         return worst
 
 

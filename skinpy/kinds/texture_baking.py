@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from .._arguments import one_of, whole
+from .._progress import working
 from .._types import Floats, Rotation
 from ..clip import Clip
 from ..models.frames import checked_rate, chunks
@@ -46,12 +47,16 @@ def bake_texture(
     baked = _planned_clips(sources, rate, slots, dtype, limit)
     height, columns = _layout(baked[-1].row + baked[-1].frames, slots, limit)
     grid = np.zeros((height, columns, slots, SLOT_TEXELS, 4), dtype)
-    for plan, source in zip(baked, sources, strict=True):
-        frames = np.arange(plan.row, plan.row + plan.frames)
-        for span in chunks(len(frames), 64 * len(model.skeleton) + 24 * slots):  # poses take memory too
-            palettes = model.palette(source, plan.times[span], affine=True, loop="clamp", rotation=rotation)
-            _check_range(source, palettes, dtype)
-            grid[frames[span] % height, frames[span] // height] = palettes
+    with working("baking clips", baked[-1].row + baked[-1].frames) as work:
+        for plan, source in zip(baked, sources, strict=True):
+            frames = np.arange(plan.row, plan.row + plan.frames)
+            for span in chunks(len(frames), 64 * len(model.skeleton) + 24 * slots):  # poses take memory too
+                palettes = model.palette(
+                    source, plan.times[span], affine=True, loop="clamp", rotation=rotation
+                )
+                _check_range(source, palettes, dtype)
+                grid[frames[span] % height, frames[span] // height] = palettes
+                work.done = plan.row + span.stop
     return BakedTexture(grid.reshape(height, -1, 4), tuple(baked), slots, rotation, model, sources)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._arguments import check_model
+from .._progress import working
 from ..clip import Clip
 from ..models.frames import checked_rate, chunks
 from ..models.overflow import refuse_points
@@ -81,8 +82,10 @@ def bake_vertices(
     frames = np.empty((len(times), count, 3), np.float32)
     normals = np.empty_like(frames)
     if isinstance(source, Clip):
-        for span in chunks(len(times), _JOINT_NUMBERS * len(model.skeleton)):
-            model.deform(model.pose(source, times[span], loop="clamp"), out=(frames[span], normals[span]))
+        with working(f"baking {source.name}", len(times)) as work:
+            for span in chunks(len(times), _JOINT_NUMBERS * len(model.skeleton)):
+                model.deform(model.pose(source, times[span], loop="clamp"), out=(frames[span], normals[span]))
+                work.done = span.stop
     else:
         source.sample(times, (frames, normals), loop="clamp")
     if isinstance(source, Clip):

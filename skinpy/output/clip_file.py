@@ -50,8 +50,8 @@ def save_clip(
 
     The suffix of the path selects which. ".png", ".jpg", ".tif" and ".bmp" are one picture. ".apng", ".gif",
     ".webp" and ".mp4" are a film of the whole clip that is made to be repeated. ".html" and ".htm" are a page
-    that plays the clip in a browser. The file appears whole or not at all. On a terminal a bar shows the
-    progress where tqdm is installed. docs/films.md explains it.
+    that plays the clip in a browser. The file appears whole or not at all. On a terminal a line shows the
+    progress. docs/films.md explains it.
 
     Parameters
     ----------

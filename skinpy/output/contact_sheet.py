@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._arguments import items_of, whole
-from .._progress import shown
+from .._progress import shown, working
 from .picture import pillow
 
 if TYPE_CHECKING:
@@ -125,8 +125,11 @@ def sheet(
     width, height = layout.pixels
     picture = np.empty((height, width, 4), np.uint8)
     picture[:] = red, green, blue, alpha
-    with Renderer(model, size=layout.size, background=background, **options) as renderer:
-        for row, clip in enumerate(shown(chosen[: layout.rows], layout.rows, "sheet")):
+    with (
+        working("drawing a sheet"),
+        Renderer(model, size=layout.size, background=background, **options) as renderer,
+    ):
+        for row, clip in enumerate(shown(chosen[: layout.rows], layout.rows, "drawing a sheet")):
             top = _MARGIN + row * layout.pitch
             name = "rest pose" if clip is None else f"{clip.name}   {clip.duration:.2f} s"
             _write(picture[top : top + _LINE, _MARGIN:-_MARGIN], name)

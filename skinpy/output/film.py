@@ -35,7 +35,7 @@ def save_film(
 
     The suffix selects the format. ".png" and ".apng" are lossless, ".webp" has quality 90; both keep
     transparency. ".gif" has 256 colors per frame, and ".mp4" is H.264 at quality 18. The file appears whole
-    or not at all, also when `frames` raises. On a terminal a bar shows the progress where tqdm is installed.
+    or not at all, also when `frames` raises. On a terminal a line shows the progress.
 
     Parameters
     ----------

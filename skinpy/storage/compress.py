@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from .._progress import shown
+from .._progress import working
 from ..clip import Clip
 from ..clips.edit import derived
 from .skin_error import SkinError, checked_error
@@ -27,13 +27,14 @@ def compressed(clip: Clip, max_error: float | None) -> Clip:
     thinner, measure = Thinner(clip, bound * FLOOR), SkinError(clip)
     best, best._error = derived(clip, clip.channels, clip.duration), 0.0
     search = FractionSearch()
-    for _ in shown(range(MAX_TRIES), MAX_TRIES, f"compressing {clip.name}"):
-        trial = thinner.clip(bound * search.fraction)
-        worst = measure.of(trial)
-        if worst <= bound and trial.nbytes <= best.nbytes:
-            best, best._error = trial, worst
-        if not search.narrow(worst, bound):
-            break
+    with working(f"compressing {clip.name}"):
+        for _ in range(MAX_TRIES):
+            trial = thinner.clip(bound * search.fraction)
+            worst = measure.of(trial)
+            if worst <= bound and trial.nbytes <= best.nbytes:
+                best, best._error = trial, worst
+            if not search.narrow(worst, bound):
+                break
     return best
 
 

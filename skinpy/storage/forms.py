@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import _block
 from .._arguments import check_model
-from .._progress import shown
+from .._progress import working
 from .._types import Array, Floats
 from ..clip import Clip
 from ..clips.evaluate import Evaluator
@@ -85,7 +85,8 @@ def compare(
     rate = checked_rate(fps)
     source = _source(model, clip)
     bound = checked_error(max_error, source)
-    forms = _forms(model, source, rate, bound)
+    with working(f"storing {source.name} in each form"):
+        forms = _forms(model, source, rate, bound)
     size = size_of(source)
     errors = _errors(model, source, forms, frame_times(source.duration, _BETWEEN * rate))
     rows = tuple(_row(form, error, source.duration, size) for form, error in zip(forms, errors, strict=True))
@@ -185,14 +186,17 @@ def _errors(model: Model, source: Clip, forms: list[_Form], times: Array) -> lis
     evaluator = Evaluator(model)
     largest, square, count = np.zeros(len(forms)), np.zeros(len(forms)), np.zeros(len(forms))
     spans = list(chunks(len(times), _EVALUATED * len(model.mesh.positions)))
-    for span in shown(spans, len(spans), f"measuring {source.name}"):
-        wanted = evaluator.deform(source, times[span])
-        for number, form in enumerate(forms):
-            away = form.points(times[span]) - (wanted if form.vertices is None else wanted[:, form.vertices])
-            distance = np.einsum("nvc,nvc->nv", away, away)
-            largest[number] = max(largest[number], distance.max(initial=0.0))
-            square[number] += distance.sum()
-            count[number] += distance.size
+    with working(f"measuring {source.name}", len(spans)) as work:
+        for span in spans:
+            wanted = evaluator.deform(source, times[span])
+            for number, form in enumerate(forms):
+                away = form.points(times[span])
+                away = away - (wanted if form.vertices is None else wanted[:, form.vertices])
+                distance = np.einsum("nvc,nvc->nv", away, away)
+                largest[number] = max(largest[number], distance.max(initial=0.0))
+                square[number] += distance.sum()
+                count[number] += distance.size
+            work.done += 1
     mean = square / np.maximum(count, 1)
     return [(math.sqrt(high), math.sqrt(low)) for high, low in zip(largest, mean, strict=True)]
 

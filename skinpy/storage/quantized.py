@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._progress import shown
+from .._progress import working
 from ..clip import Clip
 from .compress import FLOOR, MAX_TRIES, FractionSearch
 from .encoding import decode, encode
@@ -94,12 +94,13 @@ def quantize(clip: Clip, max_error: float | None = None) -> Quantized:
     thinner, measure = Thinner(clip, bound * FLOOR), SkinError(clip)
     found: list[Quantized] = []
     search = FractionSearch()
-    for _ in shown(range(MAX_TRIES), MAX_TRIES, f"quantizing {clip.name}"):
-        thin = thinner.clip(bound * search.fraction)
-        data = encode(thin, thinner.limits(thin, bound * search.fraction / 4))
-        worst = measure.of(decode(data, clip))
-        found.append(Quantized(data, worst, clip))
-        if not search.narrow(worst, bound):
-            break
+    with working(f"quantizing {clip.name}"):
+        for _ in range(MAX_TRIES):
+            thin = thinner.clip(bound * search.fraction)
+            data = encode(thin, thinner.limits(thin, bound * search.fraction / 4))
+            worst = measure.of(decode(data, clip))
+            found.append(Quantized(data, worst, clip))
+            if not search.narrow(worst, bound):
+                break
     fitting = [one for one in found if one.error <= bound]
     return min(fitting, key=lambda one: one.nbytes) if fitting else min(found, key=lambda one: one.error)

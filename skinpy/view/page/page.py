@@ -24,6 +24,7 @@ from skinpy.kinds import VertexAnimation
 from skinpy.models.frames import checked_rate
 
 from ..._arguments import brief, check_model, instance, path_of
+from ..._progress import working
 from ...render import Floor, Overlays
 from ...render.color import parse_color
 from ...render.overlays.options import check_overlays
@@ -197,11 +198,14 @@ def make_page(
     start = _start(time)
     ground = chosen_floor(floor)
     shown = {"floor": ground is not None} | _shown(overlays)
-    scene = Scene(model, motions, fps=rate, limit=most, texture_size=largest, uv=uv, floor=ground or Floor())
     name = title if title is not None else (motions[0].name if motions else "")
-    content = scene.content()
-    content |= {"background": color, "time": start, "show": shown}
-    return Page(_assembled(name or "skinpy", content), tall)
+    with working("making a page"):
+        scene = Scene(
+            model, motions, fps=rate, limit=most, texture_size=largest, uv=uv, floor=ground or Floor()
+        )
+        content = scene.content()
+        content |= {"background": color, "time": start, "show": shown}
+        return Page(_assembled(name or "skinpy", content), tall)
 
 
 def save_page(
