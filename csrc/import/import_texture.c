@@ -26,8 +26,10 @@ static const magic magics[] = {MAGIC(0, "\x89PNG\r\n\x1a\n", "png"),
                                MAGIC(0, "MM\0+", "tiff"),
                                MAGIC(0, "8BPS\0", "psd"),
                                MAGIC(0, "qoif", "qoi"),
-                               MAGIC(0, "\x01\xda\0", "sgi"),
-                               MAGIC(0, "\x01\xda\x01", "sgi"),
+                               MAGIC(0, "\x01\xda\0\x01", "sgi"),
+                               MAGIC(0, "\x01\xda\0\x02", "sgi"),
+                               MAGIC(0, "\x01\xda\x01\x01", "sgi"),
+                               MAGIC(0, "\x01\xda\x01\x02", "sgi"),
                                MAGIC(0, "#?RADIANCE", "hdr"),
                                MAGIC(0, "#?RGBE", "hdr"),
                                MAGIC(0, "\x76\x2f\x31\x01", "exr"),
@@ -39,11 +41,9 @@ static const magic magics[] = {MAGIC(0, "\x89PNG\r\n\x1a\n", "png"),
                                MAGIC(0, "\x13\xab\xa1\x5c", "astc"),
                                MAGIC(0, "BLP1", "blp"),
                                MAGIC(0, "BLP2", "blp"),
-                               MAGIC(0, "\0\0\x01\0", "ico"),
                                MAGIC(0, "\xff\x4f\xff\x51", "j2k"),
                                MAGIC(0, "\0\0\0\x0cjP  ", "jp2"),
                                MAGIC(0, "\0\0\0\x0cJXL ", "jxl"),
-                               MAGIC(0, "\xff\x0a", "jxl"),
                                MAGIC(4, "ftypavif", "avif"),
                                MAGIC(4, "ftypavis", "avif"),
                                MAGIC(4, "ftypheic", "heic"),
@@ -70,11 +70,11 @@ static bool is_pcx(const uint8_t *data, size_t size) { /* version, run lengths, 
 }
 
 /* TGA has no first bytes of its own, but fields of its header have few values: the color map's type (byte 1, never a
-   character of a text), the image's (byte 2), the bits of a map's color (7) and of a pixel (16), width, height, and the
-   bits of alpha (17). */
+   character of a text), the image's (byte 2), the number of a map's colors (5), their bits (7), width, height, and the
+   bits of a pixel (16) and of its alpha (17). */
 static bool is_tga(const uint8_t *data, size_t size) {
   uint8_t kind, bits;
-  if (size < 18 || data[1] > 1 || data[2] > 11) return false;
+  if (size < 18 || data[1] > 1 || data[2] > 11 || (!data[1] && (data[5] | data[6]))) return false;
   kind = data[2] & ~8u, bits = data[16]; /* 8: in run lengths */
   if (!(data[12] | data[13]) || !(data[14] | data[15]) || (data[17] & 0xc0) || (data[17] & 15) > 8) return false;
   if (kind == 1) return data[1] && data[7] >= 15 && data[7] <= 32 && (bits == 8 || bits == 16);
