@@ -16,14 +16,20 @@ from ._progress import erase
 from ._text import printable
 from .commands import COMMANDS
 from .commands.loading import with_option
+from .commands.options import UsageError
 from .errors import LoadError, SkinpyError, SkinpyWarning
 
 __all__ = ["main"]
 
+_WRONG_USAGE = 2  # exit status
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status. An error is one line on standard error."""
-    options = _parser().parse_args(_with_joined_axis(sys.argv[1:] if arguments is None else arguments))
+    try:
+        options = _parser().parse_args(_with_joined_axis(sys.argv[1:] if arguments is None else arguments))
+    except ImportError as error:  # of what checks the value of an option
+        return _failed(error)
     _escape_missing_letters()
     with warnings.catch_warnings():
         # `info` and `check` show losses of the import themselves; for the other commands each is one line.
@@ -33,6 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             status = options.run(options)
             if sys.stdout is not None:
                 sys.stdout.flush()
+        except UsageError as error:
+            options.fail(_one_line(error))
         except KeyError as error:
             return _failed(error.args[0])
         except BrokenPipeError:  # the reader has closed the pipe, as `head` does
@@ -47,10 +55,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser whose errors quote arguments without control characters."""
+    """A parser whose errors are one line, without control characters."""
 
     def error(self, message: str) -> NoReturn:
-        super().error(printable(message))
+        words = f"skinpy: {printable(_one_line(message))} (usage: {self.prog} --help)"
+        self.exit(_WRONG_USAGE, f"{words}\n")
 
 
 def _parser() -> argparse.ArgumentParser:

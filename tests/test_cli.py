@@ -1,5 +1,6 @@
 """The command line: what it prints, its exit status, errors in one line."""
 
+import argparse
 import json
 import os
 import re
@@ -13,6 +14,7 @@ import pytest
 from import_cases import lws
 
 import skinpy
+import skinpy.__main__
 from skinpy.__main__ import main
 
 CHARACTER = Path(skinpy.__file__).parent / "data" / "character.glb"
@@ -131,16 +133,10 @@ def test_demo_draws_the_character(tmp_path: Path, capsys: pytest.CaptureFixture[
         (("info", "empty.glb"), "empty.glb"),
         (("render", str(CHARACTER), "-o", "out.png", "--clip", "rnu"), "did you mean 'run'"),
         (("render", str(CHARACTER), "-o", "out.png", "--clip", "7"), "clip is 7; the model has clips 0 to 2"),
-        (("render", str(CHARACTER), "-o", "out.png", "--time", "nan"), "finite"),
-        (("render", str(CHARACTER), "-o", "out.xyz"), "xyz"),
         (("render", str(CHARACTER), "-o", "no/such/folder/out.png"), "make the folder first"),
         (("curves", "still.skn", "-o", "out.png", "--joint", "a"), "'still.skn' has no clips"),
         (("explain", "still.skn", "--vertex", "0", "--clip", "0"), "clip is 0; the model has no clips"),
         (("demo", "-o", "out.png", "--clip", "3"), "clip is 3; the model has clips 0 to 2"),
-        (("render", str(CHARACTER), "-o", "out.png", "--background", "mauve-ish"), "background"),
-        (("render", str(CHARACTER), "-o", "out.png", "--aov", "dept"), "'depth'"),
-        (("render", str(CHARACTER), "-o", "out.gif", "--aov", "depth"), "one picture"),
-        (("render", str(CHARACTER), "-o", "out.png", "--aov", "depth", "--crowd", "3"), "--crowd"),
         (("info", "large.obj", "--memory", "1"), "on the command line, with --memory MIB\n"),
         (("page", "empty.md2", "--up", "Z"), "leave out up"),
     ],
@@ -259,7 +255,125 @@ def test_usage_is_status_2(arguments: tuple[str, ...], capsys: pytest.CaptureFix
         main(arguments)
     assert stop.value.code == 2
     shown = capsys.readouterr().err
+    assert shown.startswith("skinpy: ") and shown.count("\n") == 1
     assert "usage:" in shown and " value: " not in shown  # argparse's own words for numbers
+
+
+#: Values that are wrong for every file, by the name of the option.
+WRONG_VALUES: dict[str, tuple[str, ...]] = {
+    "allow": ("a;b", "", "."),
+    "format": ("a;b", ""),
+    "up": ("W", "", "+", "YY"),
+    "memory": ("0", "-1", "1.5", "x", "9" * 5000),
+    "seconds": ("0", "-1", "nan", "inf", "x"),
+    "limit": ("nodes", "nodes=0", "bones=5", "keys=1e3", "=", "x"),
+    "external": ("some", ""),
+    "joints": ("0", "-1", "1.5", "x", "9" * 5000),
+    "size": ("640", "0x5", "axb", "1x2x3", "9999999x5", ""),
+    "fps": ("0", "-1", "nan", "inf", "x", ""),
+    "time": ("nan", "inf", "-inf", "0,5", "x"),
+    "speed": ("nan", "inf", "1e9", "x"),
+    "loop": ("x", ""),
+    "background": ("mauve-ish", "#12", "", "0.5"),
+    "overlay": ("bones", "weights", "onion=x", "onion=-1", "skeleton=maybe", ""),
+    "aov": ("dept", "", "DEPTH"),
+    "crowd": ("0", "-1", "1.5", "x", "1000000000"),
+    "max_error": ("-1", "nan", "inf", "x"),
+    "frames": ("0", "-1", "1.5", "101", "x"),
+    "vertex": ("-1", "0.5", "x", "9" * 5000),
+    "output": ("out.xyz", "out", ".", ""),
+    "plot": ("out.xyz", "out", ""),
+}
+#: What only a file can tell to be wrong, and files that may be called as one likes.
+FREE = {"clip", "scene", "joint", "target", "html"}
+NEEDED = {"render": ("-o", "a.png"), "curves": ("-o", "a.png", "--joint", "0"), "explain": ("--vertex", "0")}
+
+
+def valued_options() -> list[tuple[str, str, str]]:
+    """The command, the flag and the name of every option that takes a value."""
+    parser = skinpy.__main__._parser()
+    (commands,) = (one for one in parser._actions if isinstance(one, argparse._SubParsersAction))
+    return [
+        (command, action.option_strings[-1], action.dest)
+        for command, of_command in commands.choices.items()
+        for action in of_command._actions
+        if action.option_strings and action.nargs is None
+    ]
+
+
+@pytest.mark.parametrize(("command", "flag", "name"), valued_options())
+def test_a_wrong_value_of_an_option_is_status_2(
+    command: str, flag: str, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Before a file is read: there is none. The line has the option, the value and what was expected."""
+    pytest.importorskip("moderngl")
+    pytest.importorskip("matplotlib")
+    if name in FREE:
+        return
+    needed = list(NEEDED.get(command, ()))
+    if flag in needed or flag == "--output":
+        needed = [] if command != "curves" else ["--joint", "0"]
+    for value in WRONG_VALUES[name]:
+        file = [] if command == "demo" else ["missing.glb"]
+        with pytest.raises(SystemExit) as stop:
+            main([command, *file, *needed, f"{flag}={value}"])
+        shown = capsys.readouterr().err
+        assert stop.value.code == 2, shown
+        assert shown.startswith("skinpy: ") and shown.count("\n") == 1 and len(shown) < 500
+        assert flag in shown and (repr(value) in shown or len(value) > 100)
+        assert re.search("expected|must|1 or more|choose from", shown), shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("-o", "out.gif", "--aov", "depth"), "one picture"),
+        (("-o", "out.png", "--aov", "depth", "--crowd", "3"), "--crowd"),
+        (("-o", "out.png", "--turntable"), "turntable is for films"),
+        (("-o", "out.png", "--fps", "3"), "fps is for films"),
+        (("-o", "out.webp", "--time", "0.3"), "time is 0.3"),
+        (("-o", "out.webp", "--crowd", "3"), "--crowd draws a picture"),
+        (("-o", "out.gif", "--fps", "60"), "at most 50 in .gif"),
+        (("-o", "out.html", "--turntable"), "turntable is for pictures and films"),
+        (("-o", "out.png", "--overlay", "influences", "--overlay", "weights=a"), "expected one of them"),
+        (("-o", "out.png", "--overlay", "skeleton", "--crowd", "3"), "not a crowd"),
+    ],
+)
+def test_options_that_do_not_go_together_are_status_2(
+    arguments: tuple[str, ...], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("moderngl")
+    with pytest.raises(SystemExit) as stop:
+        main(["render", "missing.glb", *arguments])
+    shown = capsys.readouterr().err
+    assert stop.value.code == 2 and shown.startswith("skinpy: ") and shown.count("\n") == 1 and words in shown
+
+
+@pytest.mark.parametrize(
+    ("command", "own"), [("page", "page.html"), ("sheet", "sheet.png"), ("demo", "character.png")]
+)
+def test_no_file_is_replaced_that_nobody_named(
+    command: str,
+    own: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    pytest.importorskip("moderngl")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / own).write_text("mine")
+    words = [command] if command == "demo" else [command, str(CHARACTER.with_name("crane.glb"))]
+    assert main(words) == 1
+    shown = capsys.readouterr().err
+    assert shown.count("\n") == 1 and own in shown and "--force" in shown
+    assert (tmp_path / own).read_text() == "mine"
+    assert main([*words, "-o", own]) == 0  # it is named
+    assert (tmp_path / own).stat().st_size > 100
+    (tmp_path / own).write_text("mine")
+    assert main([*words, "--force"]) == 0
+    assert (tmp_path / own).stat().st_size > 100
+    (tmp_path / own).unlink()
+    assert main(words) == 0
 
 
 # ---- how a file is loaded ------------------------------------------------------------------------------

@@ -331,10 +331,6 @@ def test_the_demo_may_be_a_film(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["-o", "a.avi"], "expected .png"),
-        (["-o", "a.png", "--turntable"], "turntable is for films"),
-        (["-o", "a.webp", "--time", "0.3"], "time is 0.3"),
-        (["-o", "a.webp", "--crowd", "3"], "--crowd draws a picture"),
         (["-o", "no/a.webp"], "make the folder first"),
         (["-o", "/dev/full.webp/a.gif"], "make the folder first"),
     ],

@@ -479,9 +479,10 @@ def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert Reader(path.read_text("utf-8")).texts["title"] == ["character"]
     assert main(["render", file, "-o", str(tmp_path / "b.html"), "--clip", "run", "--floor"]) == 0
     assert content_of((tmp_path / "b.html").read_text("utf-8"))["show"]["floor"] is True
-    assert main(["page", file, "-o", str(tmp_path / "c.png")]) == 1
+    with pytest.raises(SystemExit, match="2"):
+        main(["page", file, "-o", str(tmp_path / "c.png")])
     said = capsys.readouterr().err
-    assert re.search(r"skinpy: path is .*c\.png'; expected \.html or \.htm for a page\n", said)
+    assert re.search(r"skinpy: argument -o/--output: .*c\.png' is not a page; expected .*\.html", said)
     assert not (tmp_path / "c.png").exists()
 
 

@@ -15,20 +15,21 @@ def add(commands: Commands) -> None:
     add_clip_option(parser)
     parser.add_argument(
         "--fps",
-        type=values.number,
+        type=values.rate,
         default=30.0,
         metavar="N",
         help="frames per second of the kinds that store whole frames (default 30)",
     )
     parser.add_argument(
         "--max-error",
-        type=values.number,
+        type=values.distance,
         metavar="DISTANCE",
         help="largest allowed error of a vertex in model units (default: 1e-4 of the model's size)",
     )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print JSON")
-    form.add_argument("--plot", metavar="PICTURE", help="draw a chart to this file (needs matplotlib)")
+    help = "draw a chart to this file (needs matplotlib)"
+    form.add_argument("--plot", type=values.plot_file, metavar="PICTURE", help=help)
 
 
 def run(options: Namespace) -> None:

@@ -2,8 +2,16 @@
 
 from argparse import Namespace
 
+from . import values
 from .loading import load_model
-from .options import Commands, add_clip_option, add_command, chosen_clip, name_or_number
+from .options import (
+    Commands,
+    add_clip_option,
+    add_command,
+    add_output,
+    chosen_clip,
+    name_or_number,
+)
 
 
 def add(commands: Commands) -> None:
@@ -14,13 +22,8 @@ def add(commands: Commands) -> None:
     curve = parser.add_mutually_exclusive_group(required=True)
     curve.add_argument("--joint", metavar="JOINT", help="name or number of the joint")
     curve.add_argument("--target", metavar="TARGET", help="name or number of the morph target")
-    parser.add_argument(
-        "-o",
-        "--output",
-        required=True,
-        metavar="PICTURE",
-        help="picture to write; the file extension selects the format",
-    )
+    help = "picture to write; the file extension selects the format"
+    add_output(parser, "PICTURE", values.plot_file, help)
 
 
 def run(options: Namespace) -> None:

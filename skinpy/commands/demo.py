@@ -4,9 +4,9 @@ from argparse import Namespace
 
 from ..loading import character
 from . import values
-from .options import Commands, add_picture_options, chosen_clip
+from .options import Commands, add_picture_options, add_plain_command, choose_output, chosen_clip
 from .output import show
-from .render import draw_clip
+from .render import check_drawing, draw_clip
 
 _PICTURE_TIME = 0.25  # seconds: a foot is in the air
 
@@ -14,7 +14,7 @@ _PICTURE_TIME = 0.25  # seconds: a foot is in the air
 def add(commands: Commands) -> None:
     """Add the command to the parser."""
     help = "draw the bundled character"
-    parser = commands.add_parser("demo", help=help, description=f"{help[:1].upper()}{help[1:]}.")
+    parser = add_plain_command(commands, "demo", run, help)
     add_picture_options(parser, output="character.png")
     parser.add_argument(
         "--clip",
@@ -28,15 +28,16 @@ def add(commands: Commands) -> None:
         metavar="S",
         help=f"time of a picture in seconds of the clip (default {_PICTURE_TIME})",
     )
-    parser.set_defaults(run=run)
 
 
 def run(options: Namespace) -> None:
     """Run the command."""
     from ..output.clip_file import kind_of
 
+    choose_output(options)
     if options.time is None and kind_of(options.output) == "picture":
         options.time = _PICTURE_TIME
+    check_drawing(options)
     model = character()
     draw_clip(model, chosen_clip(model, options.clip), options)
     show(f"drew the bundled character to {options.output}")

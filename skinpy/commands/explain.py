@@ -14,7 +14,7 @@ def add(commands: Commands) -> None:
     help = "follow one vertex from the keys to scene space, with all numbers"
     parser = add_command(commands, "explain", run, help)
     parser.add_argument(
-        "--vertex", type=values.whole, required=True, metavar="N", help="number of the vertex, from 0"
+        "--vertex", type=values.index, required=True, metavar="N", help="number of the vertex, from 0"
     )
     add_clip_option(parser)
     parser.add_argument(

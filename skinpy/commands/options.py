@@ -1,12 +1,18 @@
 """The options that several commands share, and what they select in a model."""
 
+import errno
+import os
 from argparse import ArgumentParser, Namespace, _SubParsersAction
-from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TypeAlias
 
 from ..model import Model
 from . import values
 from .loading import add_loading_options
+
+if TYPE_CHECKING:
+    from ..render import Overlays
 
 Commands: TypeAlias = "_SubParsersAction[ArgumentParser]"
 
@@ -15,11 +21,55 @@ def add_command(
     commands: Commands, name: str, run: Callable[[Namespace], int | None], help: str, file: str = "model file"
 ) -> ArgumentParser:
     """Add a command that loads a file; `file` is the help of its argument."""
-    parser = commands.add_parser(name, help=help, description=f"{help[:1].upper()}{help[1:]}.")
+    parser = add_plain_command(commands, name, run, help)
     parser.add_argument("file", metavar="FILE", help=file)
     add_loading_options(parser)
-    parser.set_defaults(run=run)
     return parser
+
+
+def add_plain_command(
+    commands: Commands, name: str, run: Callable[[Namespace], int | None], help: str
+) -> ArgumentParser:
+    """Add a command that loads no file."""
+    parser = commands.add_parser(name, help=help, description=f"{help[:1].upper()}{help[1:]}.")
+    parser.set_defaults(run=run, fail=parser.error)
+    return parser
+
+
+def add_output(
+    parser: ArgumentParser, metavar: str, type: Callable[[str], str], help: str, default: str | None = None
+) -> None:
+    """Add -o. With a name that the command gives by itself there is --force too; None makes -o required."""
+    help = f"{help} (default {default})" if default else help
+    parser.add_argument("-o", "--output", required=default is None, type=type, metavar=metavar, help=help)
+    parser.set_defaults(own_output=default)
+    if default:
+        parser.add_argument("--force", action="store_true", help=f"replace {default} if it exists")
+
+
+def choose_output(options: Namespace) -> None:
+    """Give the output the command's own name where -o names none.
+
+    Raises FileExistsError for a file of that name: nobody has asked to replace it. What -o names is replaced.
+    """
+    if options.output is None:
+        options.output = options.own_output
+        if os.path.lexists(options.output) and not options.force:
+            wanted = "the file exists; name another one with -o, or replace it with --force"
+            raise FileExistsError(errno.EEXIST, wanted, options.output)
+
+
+@contextmanager
+def usage() -> Iterator[None]:
+    """Options that do not go together: what is checked in the block is the same for every file."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        raise UsageError(str(error)) from None
+
+
+class UsageError(Exception):
+    """Options that do not go together. It ends the program with status 2, as argparse does."""
 
 
 def add_clip_option(parser: ArgumentParser) -> None:
@@ -41,16 +91,9 @@ def add_picture_options(parser: ArgumentParser, output: str | None) -> None:
     """Add the options of a drawn file; `output` is its default name, None makes -o required."""
     kinds = "picture (.png, .jpg, .tif, .bmp), film (.apng, .gif, .webp, .mp4) or page (.html) to write; the "
     kinds += "file extension selects the format"
+    add_output(parser, "OUT", values.drawn_file, kinds, output)
     parser.add_argument(
-        "-o",
-        "--output",
-        required=output is None,
-        default=output,
-        metavar="OUT",
-        help=f"{kinds} (default {output})" if output else kinds,
-    )
-    parser.add_argument(
-        "--fps", type=values.number, metavar="N", help="frames per second of a film (default 30)"
+        "--fps", type=values.rate, metavar="N", help="frames per second of a film (default 30)"
     )
     parser.add_argument(
         "--turntable", action="store_true", help="move the camera once around the model during a film"
@@ -59,7 +102,10 @@ def add_picture_options(parser: ArgumentParser, output: str | None) -> None:
         "--size", type=values.size, default=(640, 480), metavar="WxH", help="size in pixels (default 640x480)"
     )
     parser.add_argument(
-        "--background", metavar="COLOR", help="background color such as '#ffffff' (default: transparent)"
+        "--background",
+        type=values.color,
+        metavar="COLOR",
+        help="background color such as '#ffffff' (default: transparent)",
     )
     add_floor_option(parser)
     add_overlay_option(parser)
@@ -76,10 +122,19 @@ def add_overlay_option(parser: ArgumentParser) -> None:
         "--overlay",
         action="append",
         default=[],
+        type=values.overlay,
         metavar="NAME[=VALUE]",
         help="draw an overlay that explains the model: skeleton, names, axes, rest, boxes, normals, "
         "wireframe, influences, weights=JOINT, onion=N or trajectories=JOINT; may be repeated",
     )
+
+
+def chosen_overlays(options: Namespace) -> "Overlays":
+    """The overlays that repeated --overlay options name."""
+    from ..render import Overlays
+
+    with usage():
+        return Overlays.parse(options.overlay)
 
 
 def chosen_clip(model: Model, text: str | None) -> str | int | None:

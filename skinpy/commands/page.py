@@ -5,7 +5,7 @@ from pathlib import Path
 
 from . import values
 from .loading import model_source
-from .options import Commands, add_clips_option, add_command, chosen_clips
+from .options import Commands, add_clips_option, add_command, add_output, choose_output, chosen_clips
 
 
 def add(commands: Commands) -> None:
@@ -14,19 +14,14 @@ def add(commands: Commands) -> None:
     parser = add_command(
         commands, "page", run, help, "model file; of an .md2 file the stored frames are played"
     )
-    parser.add_argument(
-        "-o",
-        "--output",
-        default="page.html",
-        metavar="PAGE",
-        help="file to write, .html or .htm (default page.html)",
-    )
+    add_output(parser, "PAGE", values.page_file, "file to write, .html or .htm", "page.html")
     add_clips_option(parser)
     parser.add_argument(
-        "--fps", type=values.number, default=30.0, metavar="N", help="stored frames per second (default 30)"
+        "--fps", type=values.rate, default=30.0, metavar="N", help="stored frames per second (default 30)"
     )
     parser.add_argument(
         "--background",
+        type=values.color,
         metavar="COLOR",
         help="background color such as '#204060' (default: light or dark, as the browser is set)",
     )
@@ -36,9 +31,8 @@ def add(commands: Commands) -> None:
 def run(options: Namespace) -> None:
     """Run the command."""
     from ..view import save_page
-    from ..view.page.page import check_suffix
 
-    check_suffix(options.output)
+    choose_output(options)
     model, frames = model_source(options).load()
     clips = chosen_clips(model, options.clip)
     save_page(

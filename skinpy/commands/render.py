@@ -8,7 +8,16 @@ import numpy as np
 from ..model import Model
 from . import values
 from .loading import load_model
-from .options import Commands, add_clip_option, add_command, add_picture_options, chosen_clip
+from .options import (
+    Commands,
+    UsageError,
+    add_clip_option,
+    add_command,
+    add_picture_options,
+    chosen_clip,
+    chosen_overlays,
+    usage,
+)
 
 #: Multiples of the golden ratio, modulo 1, put neighbors far apart, and no two instances at one time.
 _GOLDEN_RATIO = 0.6180339887498949
@@ -31,6 +40,7 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--aov",
         action="append",
+        type=values.layer,
         metavar="NAME",
         help="also write ground truth to an .npz file beside the picture: depth, normal, joint, uv, flow, "
         "position, submesh, material, face or barycentric; may be repeated",
@@ -39,6 +49,7 @@ def add(commands: Commands) -> None:
 
 def run(options: Namespace) -> None:
     """Run the command."""
+    _check_options(options)
     model = load_model(options)
     clip = chosen_clip(model, options.clip)
     if options.aov:
@@ -52,7 +63,6 @@ def run(options: Namespace) -> None:
 def draw_clip(model: Model, clip: str | int | None, options: Namespace) -> None:
     """Draw a clip into `options.output`, whose file extension selects picture, film or page."""
     from ..output import save_clip
-    from ..render import Overlays
 
     save_clip(
         options.output,
@@ -64,8 +74,33 @@ def draw_clip(model: Model, clip: str | int | None, options: Namespace) -> None:
         turntable=options.turntable,
         background=options.background,
         floor=options.floor,
-        overlays=Overlays.parse(options.overlay),
+        overlays=chosen_overlays(options),
     )
+
+
+def check_drawing(options: Namespace) -> None:
+    """Check the options of `draw_clip`, before anything is loaded."""
+    from ..output.clip_file import check_arguments
+
+    with usage():
+        check_arguments(Path(options.output), options.time, options.fps, options.turntable, None)
+    chosen_overlays(options)
+
+
+def _check_options(options: Namespace) -> None:
+    if options.aov and (not _is_one_picture(options) or options.crowd is not None):
+        raise UsageError(
+            "--aov goes with one picture of one model; expected -o with .png, .jpg, .tif or .bmp, and none "
+            "of --crowd, --fps and --turntable"
+        )
+    if options.crowd is not None and not _is_one_picture(options):
+        raise UsageError(
+            "--crowd draws a picture; expected -o with .png, .jpg, .tif or .bmp, and neither --fps nor "
+            "--turntable"
+        )
+    if options.crowd is not None and options.overlay:
+        raise UsageError("--overlay explains one model, not a crowd; leave out --crowd or --overlay")
+    check_drawing(options)
 
 
 def _is_one_picture(options: Namespace) -> bool:
@@ -76,19 +111,10 @@ def _is_one_picture(options: Namespace) -> bool:
 
 def _draw_truth(model: Model, clip: str | int | None, options: Namespace) -> None:
     from ..output import save_picture
-    from ..output.picture import check_format
-    from ..render import Overlays, Renderer
+    from ..render import Renderer
 
-    if not _is_one_picture(options) or options.crowd is not None:
-        raise ValueError(
-            "--aov goes with one picture of one model; expected -o with .png, .jpg, .tif or .bmp, and none "
-            "of --crowd, --fps and --turntable"
-        )
-    check_format(Path(options.output).suffix)
     with Renderer(model, size=options.size, background=options.background, floor=options.floor) as renderer:
-        truth = renderer.render(
-            clip, options.time or 0.0, aov=options.aov, overlays=Overlays.parse(options.overlay)
-        )
+        truth = renderer.render(clip, options.time or 0.0, aov=options.aov, overlays=chosen_overlays(options))
     save_picture(options.output, truth.picture)
     truth.save(Path(options.output).with_suffix(".npz"))
 
@@ -97,13 +123,6 @@ def _draw_crowd(model: Model, clip: str | int | None, options: Namespace) -> Non
     from ..output import save_picture
     from ..render import Crowd, grid
 
-    if not _is_one_picture(options):
-        raise ValueError(
-            "--crowd draws a picture; expected -o with .png, .jpg, .tif or .bmp, and neither --fps nor "
-            "--turntable"
-        )
-    if options.overlay:
-        raise ValueError("--overlay explains one model, not a crowd; leave out --crowd or --overlay")
     clips = list(model.clips) if clip is None else [model.clips[clip]]
     number = np.arange(options.crowd)
     index = number % max(len(clips), 1)

@@ -11,6 +11,7 @@ from .options import (
     add_floor_option,
     add_overlay_option,
     chosen_clip,
+    chosen_overlays,
 )
 
 
@@ -27,11 +28,14 @@ def add(commands: Commands) -> None:
         help="size of the window in pixels (default 960x720)",
     )
     parser.add_argument(
-        "--background", metavar="COLOR", help="background color such as '#204060' (default: light gray)"
+        "--background",
+        type=values.color,
+        metavar="COLOR",
+        help="background color such as '#204060' (default: light gray)",
     )
     parser.add_argument(
         "--speed",
-        type=values.number,
+        type=values.speed,
         default=1.0,
         metavar="N",
         help="playback speed in seconds of the clip per second; a negative speed plays backwards (default 1)",
@@ -39,6 +43,7 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--loop",
         default="wrap",
+        choices=("wrap", "pingpong", "clamp", "once"),
         metavar="MODE",
         help="what happens at the end of the clip: wrap, pingpong, clamp or once (default wrap)",
     )
@@ -49,10 +54,10 @@ def add(commands: Commands) -> None:
 
 def run(options: Namespace) -> None:
     """Run the command."""
-    from ..render import Overlays
     from ..view import show
     from ..view.stage import BACKGROUND
 
+    overlays = chosen_overlays(options)
     source = model_source(options)
     model, frames = source.load()
     show(
@@ -65,5 +70,5 @@ def run(options: Namespace) -> None:
         loop=options.loop,
         playing=not options.paused,
         floor=options.floor,
-        overlays=Overlays.parse(options.overlay),
+        overlays=overlays,
     )

@@ -112,8 +112,7 @@ def save_clip(
     turntable = flag("turntable", turntable)
     check_model("model", model)
     target = Path(path_of("path", path))
-    kind = kind_of(target)
-    _check_arguments(target, kind, time, fps, turntable, camera)
+    kind = check_arguments(target, time, fps, turntable, camera)
     if kind == "page":
         from ..view import save_page
 
@@ -131,15 +130,11 @@ def save_clip(
         return save_film(target, _Drawn(renderer, clip, shots, overlays), rate)
 
 
-def _check_arguments(
-    target: Path,
-    kind: Kind,
-    time: float | None,
-    fps: float | None,
-    turntable: bool,
-    camera: Camera | None,
-) -> None:
-    """Raise ValueError for arguments that do not apply to this kind of file."""
+def check_arguments(
+    target: Path, time: float | None, fps: float | None, turntable: bool, camera: Camera | None
+) -> Kind:
+    """The kind of a file; raises ValueError for arguments that do not apply to this kind."""
+    kind = kind_of(target)
     if kind == "page" and (turntable or camera is not None):
         name = "turntable" if turntable else "camera"
         raise ValueError(f"{name} is for pictures and films; in a page, the reader turns the view")
@@ -157,6 +152,9 @@ def _check_arguments(
         instance("camera", camera, Camera, "a Camera, or None")
     if turntable and camera is not None:
         raise ValueError("camera is given together with turntable, which has its own; leave out one of them")
+    if kind == "film":
+        check_film(target, FPS if fps is None else fps)
+    return kind
 
 
 def kind_of(path: str | os.PathLike[str]) -> Kind:
