@@ -634,3 +634,32 @@ def test_a_closed_view_draws_nothing(view: LiveView, browser: Browser) -> None:
         assert len(browser.frames) == count and not view.playing
 
     asyncio.run(session())
+
+
+def test_closed_views_leave_nothing_in_a_kernel(tmp_path: Path) -> None:
+    """In a real kernel, where each widget has a connection to the front end."""
+    nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed")
+    nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed")
+    cell = """
+import gc, weakref
+import comm, ipywidgets, skinpy
+
+def counts():
+    gc.collect()
+    return len(ipywidgets.widgets.widget._instances), len(comm.get_comm_manager().comms)
+
+before, gone = counts(), []
+for _ in range(3):
+    model = skinpy.character()
+    view = model.view("walk", size=(64, 48), layer="wave", playing=False)
+    display(view.widget)
+    gone += [weakref.ref(view), weakref.ref(view.stage), weakref.ref(model)]
+    view.close()
+    del view, model
+"""
+    # In another cell, as the kernel's event loop has had its turn then: it holds what a view has asked for.
+    later = "print(counts() == before, [one() for one in gone] == [None] * 9)"
+    notebook = nbformat.v4.new_notebook(cells=list(map(nbformat.v4.new_code_cell, (cell, later))))
+    kernel = {"kernel_name": "python3", "resources": {"metadata": {"path": str(tmp_path)}}}
+    nbclient.NotebookClient(notebook, timeout=500, startup_timeout=500, **kernel).execute()
+    assert [one.text for one in notebook.cells[1].outputs] == ["True True\n"]

@@ -779,3 +779,67 @@ def test_files_dropped_on_a_real_window(desktop: Callable[..., Desktop]) -> None
     wanted = stage.frame()[below, :, :3].astype(int)
     screen.until(lambda: np.abs(screen.pixels()[below] - wanted).max() <= 1, "picture of the crane")
     screen.is_titled(f"{stage.player.clip_name} - crane.glb - skinpy")
+
+
+def test_the_rest_pose_keeps_overlays_in_a_real_window(desktop: Callable[..., Desktop]) -> None:
+    path = DATA / "character.glb"
+    options = ("--overlay", "onion=1", "--overlay", "skeleton", "--overlay", "trajectories=Head")
+    screen = desktop(*view(path, "--paused", "--clip", "walk", *options))
+    overlays = Overlays(onion=1, skeleton=True, trajectories="Head")
+    stage = Stage(skinpy.load(path), "walk", size=SIZE, playing=False, overlays=overlays)
+    screen.shows(stage, "ghosts of the walk")
+    screen.tell("key", "0")
+    stage.rest()
+    screen.shows(stage, "skeleton of the rest pose")
+    screen.tell("key", "2")
+    stage.choose(1)
+    screen.is_titled("run - character.glb - skinpy")
+    screen.shows(stage, "ghosts of the run")
+    screen.tell("key", "Escape")
+    assert screen.ends()[0] == 0
+
+
+WINDOWS = """
+import gc, threading
+import moderngl, skinpy
+from skinpy.render import Overlays
+from skinpy.render.gpu import context as gl
+from skinpy.view import Stage
+from skinpy.view.window.controls import Controls
+from skinpy.view.window.window import Window
+
+frames = 0
+
+def advance(controls, seconds, before=Controls.advance):
+    global frames
+    frames += 1
+    before(controls, seconds)
+    controls.closing = frames % 3 == 0
+
+Controls.advance = advance
+kinds = moderngl.Buffer, moderngl.Texture, moderngl.Framebuffer, moderngl.VertexArray, moderngl.Program
+model = skinpy.character()
+for _ in range(4):
+    overlays = Overlays(onion=1, names=True, weights=3)
+    skinpy.view.show(model, "walk", size=(200, 150), layer="wave", overlays=overlays, floor=True)
+    for _ in range(2):
+        gl.call(lambda context: None)
+        gc.collect()
+    alive = [sum(isinstance(one, kind) for one in gc.get_objects()) for kind in kinds]
+    gone = sum(isinstance(one, (Window, Controls, Stage)) for one in gc.get_objects())
+    print(alive, threading.active_count(), gone)
+"""
+
+
+def test_closed_windows_leave_nothing(desktop: Callable[..., Desktop]) -> None:
+    """The same objects on the GPU and threads after one window and after four, and no window or stage."""
+    screen = desktop(*view(DATA / "character.glb", "--paused"))  # it brings the virtual screen
+    done = subprocess.run(
+        [sys.executable, "-c", WINDOWS],
+        env=os.environ | {"DISPLAY": screen.display, "XDG_SESSION_TYPE": "x11"},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+    )
+    first, *others = done.stdout.splitlines()
+    assert others == [first] * 3 and first.endswith(" 0"), done.stderr
