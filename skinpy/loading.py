@@ -59,6 +59,12 @@ _Request: TypeAlias = tuple[
 #: Paths of the worker, the importer and Assimp, bytes of memory, seconds, LD_LIBRARY_PATH, strict or not.
 _Isolation: TypeAlias = tuple[bytes, bytes, bytes, int, float, bytes, bool]
 
+#: What to do about errors of the system.
+_REMEDIES = {
+    errno.EMFILE: "; close files, or raise their limit (ulimit -n)",
+    errno.EISDIR: "; give the path of a file in it",
+    errno.EACCES: "; ask for the right to read it, or copy it",
+}
 _EXTERNAL = ("folder", "none", "any")  # in the order of sk_external
 _LIMITS = Limits()
 _CURVE_ERROR = 1e-5  # of keys, as a part of the model's size
@@ -402,7 +408,7 @@ def _load_path(path: str, request: _Request, mapped: bool) -> _core.Block:
     except FileNotFoundError:
         raise
     except OSError as error:
-        remedy = "; close files, or raise their limit (ulimit -n)" if error.errno == errno.EMFILE else ""
+        remedy = _REMEDIES.get(error.errno or 0, "")
         raise LoadError(f"{printable(path)}: {error.strerror or error}{remedy}") from error
     except LoadError as error:
         raise _titled(path, error) from None

@@ -7,6 +7,7 @@
 #include "import_bytes.h"
 #include "import_check.h"
 #include "import_library.h"
+#include "import_texture.h"
 
 #define EARLY_BYTES 200 /* in which Assimp looks for what tells the readers of .xml apart */
 
@@ -32,11 +33,18 @@ static const struct {
               {"max", "export the scene from 3ds Max as FBX"},
               {"c4d", "export the scene from Cinema 4D as FBX or glTF"},
               {"usd;usda;usdc;usdz", "convert the file to glTF, for example with Blender"},
-              {"zip;rar;7z;tar;gz", "extract the archive and load the model in it"},
+              {"skn", "the file does not begin as a saved model does; save the model again"},
+              {"abc", "export the scene as glTF or FBX; Alembic is not read"},
+              {"c3d;trc;asf;amc", "convert the motion to BVH or FBX"},
+              {"pmd;vmd", "convert the model to glTF, for example with Blender and MMD Tools"},
+              {"unity;unitypackage;prefab;anim;uasset", "export the model from the game engine as FBX or glTF"},
+              {"vrml", "this may be VRML; pass format=\"wrl\""},
+              {"zip;rar;7z;tar;gz;tgz;bz2;xz;zst", "extract the archive and load the model in it"},
               {"htm;html", "this is a web page; download the model itself"},
               {"mtl", "load the .obj file that names it"},
               {"bin", "load the .gltf file that names it"},
-              {"png;jpg;jpeg;webp;tga;dds", "this is an image; load the model that names it"}};
+              {"png;jpg;jpeg;webp;tga;dds;gif;bmp;tif;tiff;ktx;ktx2;exr;hdr;psd",
+               "this is an image; load the model that names it"}};
 
 const char *import_advice(const char *suffix) {
   size_t i;
@@ -52,6 +60,10 @@ static sk_status fail_unknown(import_job *job, const char *suffix) {
   const import_magic *magic;
   const import_format *format = import_format_of_bytes(file->data, file->size, &magic);
   if (words) return sk_fail(job->error, SK_ERROR_IMPORT, "no format has the suffix %s; %s", suffix, words);
+  if (format && magic->certain && import_advice(magic->suffix))
+    return sk_fail(job->error, SK_ERROR_IMPORT,
+                   "no format has the suffix %s, but the model begins as a .%s file does; %s", suffix, magic->suffix,
+                   import_advice(magic->suffix));
   if (format && magic->certain && !format->container)
     return sk_fail(job->error, SK_ERROR_IMPORT,
                    "no format has the suffix %s, but the model begins as a .%s file does; pass format=\"%s\"", suffix,
@@ -60,7 +72,7 @@ static sk_status fail_unknown(import_job *job, const char *suffix) {
       job->error, SK_ERROR_IMPORT,
       "no format has the suffix %s; Assimp %s reads, among others, .glb .gltf .fbx .dae .bvh "
       ".x .obj .md5mesh (skinpy.build_info()[\"formats\"] lists all); format=\"...\" names the format of the "
-      "content",
+      "content; or export the model as glTF 2.0 (.glb)",
       suffix, import_assimp()->version);
 }
 
@@ -161,6 +173,15 @@ static const import_magic *other_magic(const import_format *format, const uint8_
   return format->is_own && format->is_own(data, size, whole) ? NULL : magic;
 }
 
+sk_status import_check_stand_in(import_job *job) {
+  const import_source *file = job->files.sources.data;
+  if (import_is_lfs_pointer(file))
+    return sk_fail(job->error, SK_ERROR_IMPORT, "this is a Git LFS pointer, not a model; run git lfs pull");
+  if (begins_with(file->data, file->size, "<!doctype html") || begins_with(file->data, file->size, "<html"))
+    return sk_fail(job->error, SK_ERROR_IMPORT, "this is a web page, not a model; download the model itself");
+  return SK_OK;
+}
+
 sk_status import_check_content(import_job *job) {
   const import_source *file = job->files.sources.data;
   const import_required *required = &job->format->required;
@@ -168,9 +189,9 @@ sk_status import_check_content(import_job *job) {
   const import_format *other;
   const import_magic *magic = other_magic(job->format, file->data, file->size, whole, &other);
   const char *words = import_advice(job->suffix);
+  const char *image = import_image_format(file->data, file->size);
   const char *named = job->request->format || !job->request->path ? "given as" : "named";
-  if (import_is_lfs_pointer(file))
-    return sk_fail(job->error, SK_ERROR_IMPORT, "this is a Git LFS pointer, not a model; run git lfs pull");
+  if (!file->size) return sk_fail(job->error, SK_ERROR_IMPORT, "the file is empty; download or export it again");
   if (magic && other->container)
     return sk_fail(job->error, SK_ERROR_IMPORT, "the model is %s .%s, but is %s; extract the model first", named,
                    job->suffix, other->container);
@@ -178,9 +199,8 @@ sk_status import_check_content(import_job *job) {
     return sk_fail(job->error, SK_ERROR_IMPORT,
                    "the model is %s .%s, but begins as a .%s file does; pass format=\"%s\"", named, job->suffix,
                    magic->suffix, magic->suffix);
-  if (begins_with(file->data, file->size, "<!doctype html") || begins_with(file->data, file->size, "<html"))
-    return sk_fail(job->error, SK_ERROR_IMPORT, "this is a web page, not a model; download the model itself");
   if (has_required(required, file->data, file->size)) return SK_OK;
+  if (import_advice(image) && strcmp(image, "tga")) words = import_advice(image); /* any bytes may be a TGA */
   return sk_fail(job->error, SK_ERROR_IMPORT,
                  "the model is %s .%s, but does not begin as a .%s file does: there is no %s%s%s", named, job->suffix,
                  job->suffix, required->wish, words ? "; " : "", words ? words : "");

@@ -14,6 +14,8 @@
 sk_status import_check_format(import_job *job);
 /* Whether the model's first bytes are of its format, else SK_ERROR_IMPORT. Comes before Assimp, which goes by names. */
 sk_status import_check_content(import_job *job);
+/* Refuses what stands in the place of a model, whatever it is called: a Git LFS pointer or a web page. */
+sk_status import_check_stand_in(import_job *job);
 /* After an SK_ERROR_IMPORT of Assimp's, which is returned: a better sentence where Assimp does not know the format. */
 sk_status import_explain_unread(import_job *job);
 /* Scenes of some formats bring in models of others, which Assimp reads by their suffixes or content: whether Assimp

@@ -72,15 +72,6 @@ static sk_status check_contents(import_job *job) {
   return sk_fail(job->error, SK_ERROR_IMPORT, "there is no mesh in the file; is it really .%s?", job->suffix);
 }
 
-/* An empty file has no bytes to check, so Assimp says what it misses. */
-static sk_status refuse_empty(import_job *job) {
-  sk_error words = {SK_OK, "nothing in it"};
-  sk_status status = open_scene(job);
-  if (status == SK_ERROR_MEMORY) return status;
-  if (status) words = *job->error;
-  return sk_fail(job->error, SK_ERROR_IMPORT, "the file is empty (Assimp: %.150s)", words.message);
-}
-
 /* A saved model (.skn) needs no import. One of Assimp's readers might find something in it. */
 static sk_status refuse_saved(import_job *job) {
   const import_source *file = job->files.sources.data;
@@ -93,8 +84,8 @@ static sk_status refuse_saved(import_job *job) {
 static sk_status open_model(import_job *job) {
   sk_status status = import_files_open(job);
   if (!status) status = refuse_saved(job);
+  if (!status) status = import_check_stand_in(job);
   if (!status) status = import_check_format(job);
-  if (!status && !((const import_source *)job->files.sources.data)->size) status = refuse_empty(job);
   if (!status) status = import_check_content(job);
   if (!status && job->request->scene && !job->format->has_scenes)
     status =

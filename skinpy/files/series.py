@@ -107,13 +107,14 @@ def series_of(path: Path) -> list[Path]:
 
 
 def _load_stored(path: Path, confined: Confinement) -> Stored:
-    count = _stored_frames(path, confined["limits"])
+    count = _stored_frames(path, confined)
     reader = _Reader(printable(path), count, lambda number: f"{printable(path)}, frame {number}", confined)
     return _collect(reader, lambda number: reader.still(path, number))
 
 
-def _stored_frames(path: Path, limits: Limits) -> int:
+def _stored_frames(path: Path, confined: Confinement) -> int:
     """Return the number of frames that the header states."""
+    limits = confined["limits"]
     suffix = path.suffix.lower()
     kind = _KINDS[suffix]
     size, header = _read_head(path, _HEAD)
@@ -123,6 +124,7 @@ def _stored_frames(path: Path, limits: Limits) -> int:
             f"allow it with limits=skinpy.Limits(file_bytes={size})"
         )
     if len(header) < kind.offset + 4 or header[:4] != kind.magic:
+        load(path, **confined)  # says what the file is instead
         raise LoadError(f"{printable(path)}: this is not an {suffix[1:].upper()} file")
     count: int = struct.unpack_from("<i", header, kind.offset)[0]
     if not 1 <= count <= size // kind.least:

@@ -13,10 +13,12 @@ static sk_status open_header(const void *memory, size_t size, sk_error *error) {
   if (memcmp(header->magic, SK_BLOCK_MAGIC, sizeof header->magic) != 0)
     return sk_fail(error, SK_ERROR_BLOCK, "this is not a skinpy model: its magic differs");
   if (header->version != SK_BLOCK_VERSION)
-    return sk_fail(error, SK_ERROR_BLOCK, "the block has version %u; this build reads version %u", header->version,
-                   SK_BLOCK_VERSION);
+    return sk_fail(error, SK_ERROR_BLOCK,
+                   "the block has version %u; this build reads version %u; load the original file again, and "
+                   "save it",
+                   header->version, SK_BLOCK_VERSION);
   if (header->size != size)
-    return sk_fail(error, SK_ERROR_BLOCK, "the block should have %llu bytes, but has %zu",
+    return sk_fail(error, SK_ERROR_BLOCK, "the block should have %llu bytes, but has %zu; copy or save it again",
                    (unsigned long long)header->size, size);
   if (header->section_count > SK_SECTION_COUNT ||
       sizeof(sk_block_header) + header->section_count * sizeof(sk_block_entry) > size)

@@ -28,6 +28,10 @@ static sk_status find_chunks(import_job *job, const import_source *file, const c
     at += GLB_CHUNK + size + (4 - size % 4) % 4;
   }
   if (*text) return SK_OK;
+  at = file->size >= GLB_HEADER ? import_number(file->data + 8, 4) : GLB_HEADER;
+  if (at > file->size)
+    return sk_fail(job->error, SK_ERROR_IMPORT,
+                   "the file should have %zu bytes, but has %zu; download or copy it again", at, file->size);
   return sk_fail(job->error, SK_ERROR_IMPORT, "the binary glTF has no JSON chunk");
 }
 
@@ -84,7 +88,8 @@ static int version_of(const json *j) {
 static sk_status check_version(import_job *job, int version) {
   if (version == 2) return SK_OK;
   if (version < 0) return sk_fail(job->error, SK_ERROR_IMPORT, "its JSON is not a glTF: asset.version is missing");
-  return sk_fail(job->error, SK_ERROR_IMPORT, "glTF %d is not read; only glTF 2 is", version);
+  return sk_fail(job->error, SK_ERROR_IMPORT,
+                 "glTF %d is not read; convert the file to glTF 2.0, for example with gltf-pipeline", version);
 }
 
 sk_status gltf_open(import_job *job) {
