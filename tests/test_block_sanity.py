@@ -11,6 +11,7 @@ from typing import Any
 import builders
 import numpy as np
 import pytest
+from conftest import DATA as DATA_FOLDER
 
 import skinpy
 from skinpy import _block
@@ -281,3 +282,23 @@ def test_extras_have_limits_below_those_of_python() -> None:
 
     assert is_taken(nested(129)) and not is_taken(nested(130))
     assert is_taken(b'{"a":' + b"1" * 1000 + b"}") and not is_taken(b'{"a":' + b"1" * 1001 + b"}")
+
+
+# ---- arrays -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [1e-45, 1e-30, 1e-3, 1e3, 1e30, 3e38])
+def test_normals_of_arrays_become_unit_whatever_their_size(size: float) -> None:
+    given = np.array([[size, 0, 0], [0, 0, 0], [size, -size, size]], np.float32)
+    model = builders.triangle(normals=given)
+    root = np.sqrt(1 / 3)
+    np.testing.assert_allclose(model.mesh.normals, [[1, 0, 0], [0, 0, 0], [root, -root, root]], atol=1e-7)
+
+
+@pytest.mark.parametrize("name", ["normal_of_length_1e37.skn", "submesh_ranges_swapped.skn"])
+def test_the_shared_cases_are_refused(name: str) -> None:
+    path = DATA_FOLDER / "cases" / name
+    if not path.exists():
+        pytest.skip(f"SKINPY_DATA: no file cases/{name}")
+    with pytest.raises(skinpy.LoadError, match="the block"):
+        skinpy.load(path)

@@ -109,6 +109,7 @@ BUILDS: dict[str, Build] = {
     "compare": lambda m, _: skinpy.storage.compare(m, 0, fps=10),
     "add_clips": lambda m, _: m.add_clips(m.clips[0], replace=True),
     "add_event": lambda m, _: m.clips[0].add_event(0.5, "step"),
+    "grid": lambda m, _: skinpy.render.grid(m, 4),
     "clip html": lambda m, folder: m.clips[0].to_html(folder / "a.html"),
 }
 

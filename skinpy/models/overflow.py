@@ -148,12 +148,18 @@ def _largest_result(model: Model, channels: tuple[Channel, ...]) -> float:
         binds = skin.inverse_bind.astype(np.float64)
         bound = np.linalg.norm(binds[:, :3, :3], axis=(1, 2)) * linear[skin.joints]
         away = np.linalg.norm(binds[:, :3, 3], axis=1) * linear[skin.joints] + moved[skin.joints]
-        reach = np.linalg.norm(mesh.positions.astype(np.float64), axis=1).max(initial=0.0)
+        reach = _farthest(mesh.positions)
         for target, weight in zip(model.targets, weights, strict=True):
-            reach += weight * np.linalg.norm(target.positions.astype(np.float64), axis=1).max(initial=0.0)
+            reach += weight * _farthest(target.positions)
         results = (moved, linear, bound, away, bound * max(reach, 1.0) + away)
         largest = max(float(one.max(initial=0.0)) for one in results)
     return largest if np.isfinite(largest) else np.inf
+
+
+def _farthest(positions: Array) -> float:
+    """A distance that none of the positions (N,3) has from the origin."""
+    largest = max(float(positions.max(initial=0.0)), -float(positions.min(initial=0.0)))
+    return 3.0**0.5 * largest
 
 
 def _largest_key(channel: Channel) -> float:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from skinpy._arguments import brief, check_model, positive, whole
 from skinpy.models.bounds import box
+from skinpy.models.overflow import refuse_overflow
 
 from ..camera import front_vector, up_vector
 
@@ -57,6 +58,8 @@ def grid(model: Model, count: int, *, spacing: float | None = None) -> NDArray[n
         raise ValueError(f"count is {brief(number)}; expected at most {_MAX_INSTANCES}")
     if spacing is None:
         widths = np.ptp(box(model), axis=0)[up_vector(model.up) == 0]
+        if not np.isfinite(widths).all():
+            refuse_overflow(model, None)
         spacing = _SPACING * float(widths.max()) or 1.0
     spacing = positive("spacing", spacing, "a number above 0, or None")
     side = math.isqrt(number - 1) + 1
