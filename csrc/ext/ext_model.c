@@ -226,6 +226,19 @@ static void sample_range(const void *whole, size_t worker, size_t first, size_t 
   sk_sample_run(&job);
 }
 
+#define JOINT_NANOSECONDS 25.0 /* about what one joint takes */
+
+/* Without the GIL if that pays: to get it back from a thread that computes may take 5 ms. */
+static void run_sampling(const sk_sample_job *job) {
+  size_t joints = (size_t)job->sampling.skeleton->joint_count;
+  if (JOINT_NANOSECONDS * (double)joints * (double)job->time_count < EXT_RELEASE_NANOSECONDS) {
+    sk_sample_run(job);
+    return;
+  }
+  Py_BEGIN_ALLOW_THREADS sk_parallel(job, sample_range, job->time_count, 8 * (1 + GRAIN_JOINTS / 8 / (joints + 1)));
+  Py_END_ALLOW_THREADS
+}
+
 /* _sample(clip, time, loop, rotation) returns new arrays (translation, rotation, scale, morph_weights). */
 static PyObject *model_sample(PyObject *object, PyTypeObject *class, PyObject *const *args, Py_ssize_t count,
                               PyObject *keywords) {
@@ -250,9 +263,8 @@ static PyObject *model_sample(PyObject *object, PyTypeObject *class, PyObject *c
                           call.inputs[0].data,
                           (size_t)call.shape.count,
                           {arrays[0].data, arrays[1].data, arrays[2].data, arrays[3].data}};
-    Py_BEGIN_ALLOW_THREADS sk_parallel(&job, sample_range, job.time_count,
-                                       8 * (1 + GRAIN_JOINTS / 8 / (size_t)(three[0] + 1)));
-    Py_END_ALLOW_THREADS answer = PyTuple_Pack(4, arrays[0].owner, arrays[1].owner, arrays[2].owner, arrays[3].owner);
+    run_sampling(&job);
+    answer = PyTuple_Pack(4, arrays[0].owner, arrays[1].owner, arrays[2].owner, arrays[3].owner);
   }
   for (i = 0; i < 4; i++) ext_array_release(&arrays[i]);
   close_call(&call);
