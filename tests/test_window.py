@@ -421,6 +421,14 @@ def test_all_keys_find_room(size: tuple[int, int]) -> None:
     assert (image[:, -40:] != image[0, 0]).any()  # and the room is used
 
 
+@pytest.mark.parametrize("scale", [1.0, 2.0])
+@pytest.mark.parametrize("size", [(276, 330), (120, 600), (500, 60), (60, 40)])
+def test_keys_that_find_no_room_are_cut_between_letters(size: tuple[int, int], scale: float) -> None:
+    image = panel(tuple((key.shown, key.help) for key in KEYS), scale, size)
+    assert image.shape[0] <= size[1] and image.shape[1] <= size[0]
+    assert (image[:, -4:] == image[0, 0]).all() and (image[-2:] == image[0, 0]).all()
+
+
 def test_words_that_no_font_has(controls: Controls) -> None:
     controls.messages.fail(ValueError("bytes \udcff and \U0001f9b4 and\nlines\tand " + "w" * 3000))
     assert len(controls.layers()) == 2

@@ -137,13 +137,17 @@ def panel(rows: Rows, scale: float, size: tuple[int, int]) -> Image:
         columns, width, height = _columns(rows, letters, size)
         if width <= size[0] and height <= size[1]:
             break
-    image, pen = _sheet((min(round(width), size[0]), min(round(height), size[1])), (*_DARK, 225))
+    shown = min(round(width), size[0]), min(round(height), size[1])
+    image, pen = _sheet(shown, (*_DARK, 225))
     font = _font(_FONT_SIZE * letters)
     for column in columns:
-        for number, (key, help) in enumerate(column.rows):
+        for number, row in enumerate(column.rows):
             y = (_MARGIN + number * _LINE) * letters
-            pen.text((column.left, y), key, fill=_BLUE, font=font)
-            pen.text((column.second, y), help, fill=_INK, font=font)
+            if y + _LINE * letters > shown[1]:  # no room, even in the smallest letters
+                break
+            for text, left, color in zip(row, (column.left, column.second), (_BLUE, _INK), strict=True):
+                room = round(shown[0] - left - _MARGIN * letters) + 1  # sizes are rounded
+                pen.text((left, y), fitting(text, font, max(room, 0)), fill=color, font=font)
     return _finished(image)
 
 
