@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+#: Control characters but tabs and line ends, and marks that change the direction of writing.
+_NOT_IN_HTML = r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]"
 MAX_QUOTE = 100  #: characters that a message quotes of a file
 _MAX_LISTED = 8  # names that a message lists
 
@@ -34,10 +36,11 @@ def printable_lines(text: object) -> str:
 
 
 def html_text(text: str) -> str:
-    """`text` as HTML text, in which nothing is markup, and which UTF-8 can hold."""
+    """`text` as HTML text that UTF-8 can hold, without markup, control characters and marks of direction."""
     import html  # only pages need it
+    import re
 
-    return html.escape(unicode_text(text))
+    return html.escape(re.sub(_NOT_IN_HTML, lambda found: _printed(found[0]), unicode_text(text)))
 
 
 def quoted(text: object) -> str:

@@ -1217,3 +1217,13 @@ def test_random_signals_while_loading_leave_nothing_behind(file: Path) -> None:
     finally:
         signal.signal(signal.SIGINT, usual)
     assert blocks(skinpy.load(file)) == expected
+
+
+@pytest.mark.parametrize("status", range(1, 12))
+def test_the_words_of_a_false_worker_do_nothing(file: Path, tmp_path: Path, status: int) -> None:
+    """A worker under the control of a file says what it likes; a terminal obeys none of it."""
+    words = b"\x1b]0;title\x07\x1b[2J\x9b1m\xe2\x80\xae\xff\r\n" * 100
+    worker = false_worker(tmp_path, answer(status, 0, words[:1024]))
+    with pytest.raises((skinpy.LoadError, OSError, MemoryError, ValueError)) as error:
+        load_by(worker, file)
+    assert str(error.value).isprintable()
