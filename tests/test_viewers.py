@@ -517,6 +517,13 @@ def test_names_and_legend_lie_side_by_side_above_the_bar(
             assert not overlap(first, second) or (same and abs(first[0] - second[0]) > 1)
 
 
+def seen_by(camera: skinpy.render.Camera, points: Any, size: tuple[int, int]) -> Any:
+    """Where points (N, 3) are in a picture, (N, 2): -1 and 1 are its sides."""
+    matrix = camera.projection(size[0] / size[1]) @ camera.view()
+    clip_space = np.column_stack([points, np.ones(len(points))]) @ matrix.T
+    return clip_space[:, :2] / clip_space[:, 3:]
+
+
 @pytest.mark.parametrize("size", [(640, 480), (300, 700), (900, 200)])
 @pytest.mark.parametrize("kind", ["skinned", "rigid", "no mesh", "vertex animation", "no clip"])
 def test_boxes_are_in_the_picture(kind: str, size: tuple[int, int]) -> None:
@@ -528,11 +535,13 @@ def test_boxes_are_in_the_picture(kind: str, size: tuple[int, int]) -> None:
     low, high = stage.player.poser.facts.extent(stage.player.clip)
     corners = np.stack(np.meshgrid(*np.stack([low, high]).T), axis=-1).reshape(-1, 3)
     camera = stage.rig.camera
-    clip_space = (
-        np.column_stack([corners, np.ones(8)]) @ (camera.projection(size[0] / size[1]) @ camera.view()).T
-    )
-    device = clip_space[:, :2] / clip_space[:, 3:]
+    device = seen_by(camera, corners, size)
     assert (np.abs(device) < 1).all() and device[:, 1].min() > -1 + 2 * 46 / size[1]
+    from skinpy.output import clip_file
+
+    for turntable in (False, True):  # of films
+        for shot in clip_file._shots(model, clip, 2.0, size, turntable, None, True):
+            assert (np.abs(seen_by(shot.camera, corners, size)) < 1).all()
     stage.rig.inset = 0
     with skinpy.render.Renderer(model, size=size, background="#e9eef5") as renderer:
         picture = renderer.frame(clip, overlays=boxes)

@@ -122,11 +122,14 @@ def save_clip(
         pillow()  # raises ImportError before the picture is drawn
     rate = check_film(target, FPS if fps is None else fps) if kind == "film" else FPS
     from ..render import Renderer
+    from ..render.overlays.options import check_overlays
 
     with Renderer(model, size=size, **options) as renderer:
         if kind == "picture":
             return save_picture(target, renderer.frame(clip, time or 0.0, camera=camera, overlays=overlays))
-        shots = _shots(model, clip, rate, renderer.size, turntable, camera)
+        chosen = check_overlays(overlays)
+        boxes = chosen is not None and chosen.boxes
+        shots = _shots(model, clip, rate, renderer.size, turntable, camera, boxes)
         return save_film(target, _Drawn(renderer, clip, shots, overlays), rate)
 
 
@@ -223,9 +226,11 @@ def _shots(
     size: tuple[int, int],
     turntable: bool,
     camera: Camera | None,
+    boxes: bool,
 ) -> list[_Shot]:
-    from ..render import turntable as cameras_around
+    from ..render.camera import Framing
     from ..render.posing import Poser
+    from ..render.turntable import circling
 
     poser = Poser(model)
     motion = poser.motion(clip)
@@ -233,9 +238,11 @@ def _shots(
     times = loop_times(duration, fps, _TURNTABLE_SECONDS if turntable else 0.0).tolist()
     aspect = size[0] / size[1]
     if turntable:
-        cameras = cameras_around(model, motion, len(times), aspect=aspect)
+        framing = Framing(model.up, azimuth=0.0, aspect=aspect)
+        cameras = circling(poser, motion, len(times), framing, box=boxes)
     else:
-        cameras = [camera if camera is not None else poser.facts.camera(motion, None, aspect)] * len(times)
+        one = poser.facts.camera(motion, None, aspect, boxes) if camera is None else camera
+        cameras = [one] * len(times)
     return [_Shot(*pair) for pair in zip(times, cameras, strict=True)]
 
 

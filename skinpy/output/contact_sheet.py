@@ -16,7 +16,7 @@ from .picture import pillow
 if TYPE_CHECKING:
     from skinpy.clip import Clip
     from skinpy.model import Model
-    from skinpy.render import Camera, Overlays, Renderer
+    from skinpy.render import Overlays, Renderer
 
 Frame = NDArray[np.uint8]
 Color = tuple[int, int, int, int]
@@ -172,15 +172,19 @@ def _scaled(size: tuple[int, int], factor: float) -> tuple[int, int]:
 def _row(
     renderer: Renderer, model: Model, clip: Any, layout: _Layout, overlays: Overlays | None
 ) -> list[Frame]:
-    from ..render import turntable
+    from ..render.camera import Framing
+    from ..render.overlays.options import check_overlays
+    from ..render.posing import Poser
+    from ..render.turntable import circling
 
     count = layout.frames
     if clip is None:
-        cameras = turntable(model, None, count, aspect=layout.size[0] / layout.size[1])
+        framing = Framing(model.up, azimuth=0.0, aspect=layout.size[0] / layout.size[1])
+        chosen = check_overlays(overlays)
+        cameras = circling(Poser(model), None, count, framing, box=chosen is not None and chosen.boxes)
         return [renderer.frame(camera=camera, overlays=overlays) for camera in cameras]
-    camera: Camera = renderer.camera(clip)
     times = np.linspace(0.0, clip.duration, count).tolist()
-    return list(renderer.frames(clip, times, camera=camera, loop="clamp", overlays=overlays))
+    return list(renderer.frames(clip, times, loop="clamp", overlays=overlays))
 
 
 # ---- text ----------------------------------------------------------------------------------------------

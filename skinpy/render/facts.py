@@ -92,11 +92,16 @@ class MotionFacts:
                 low, high = np.minimum(low, lowest), np.maximum(high, highest)
         return np.stack([low, high])
 
-    def pillar(self, motion: Motion) -> tuple[NDArray[np.float64], float, float]:
+    def pillar(self, motion: Motion, box: bool = False) -> tuple[NDArray[np.float64], float, float]:
         """The upright cylinder around the middle of the extent that holds the whole motion.
 
-        Returns its middle (3,) float64, its radius, and half its height.
+        Returns its middle (3,) float64, its radius, and half its height. With `box` it holds the extent too.
         """
+        if box:
+            extent = self.extent(motion)
+            level = np.ptp(extent, axis=0)[up_vector(self._model.up) == 0]
+            middle, _, half_height = self.pillar(motion)
+            return middle, float(np.linalg.norm(level)) / 2, half_height
         return self.remember(motion, ("pillar",), lambda: self._pillar(motion))
 
     def _pillar(self, motion: Motion) -> tuple[NDArray[np.float64], float, float]:

@@ -17,7 +17,7 @@ from .posing import Poser
 if TYPE_CHECKING:
     from skinpy.model import Model
 
-    from .posing import ClipLike
+    from .posing import ClipLike, Motion
 
 _MAX_CAMERAS = 1_000_000
 _RING = 64  # points of a circle that is to be in the picture
@@ -85,9 +85,16 @@ def turntable(
     finite("azimuth", azimuth)
     poser = Poser(model)
     framing = Framing(model.up, 0.0, elevation, fov, aspect, margin)
-    middle, radius, half_height = poser.facts.pillar(poser.motion(clip))
-    up = up_vector(model.up)
-    camera = framing.camera(_cylinder(middle, radius, half_height, up, front_vector(model.up)))
+    return circling(poser, poser.motion(clip), count, framing, azimuth)
+
+
+def circling(
+    poser: Poser, motion: Motion, count: int, framing: Framing, azimuth: float = 30.0, box: bool = False
+) -> list[Camera]:
+    """Cameras around a motion, as `turntable` returns them; with `box`, the box around it is seen too."""
+    middle, radius, half_height = poser.facts.pillar(motion, box)
+    up = up_vector(poser.model.up)
+    camera = framing.camera(_cylinder(middle, radius, half_height, up, front_vector(poser.model.up)))
     angles = math.radians(azimuth) + 2 * math.pi * np.arange(count) / count
     return [_rotated(camera, middle, up, angle) for angle in angles.tolist()]
 
