@@ -77,12 +77,9 @@ class GroundTruth:
     names: tuple[str, ...]
     parents: NDArray[np.int32]
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "layers", MappingProxyType(dict(self.layers)))
-
     def __reduce__(self) -> tuple[Any, ...]:
         values = {one.name: getattr(self, one.name) for one in fields(self)}
-        return GroundTruth, (*(values | {"layers": dict(self.layers)}).values(),)
+        return _read, ({**values, "layers": dict(self.layers)},)
 
     @property
     def depth(self) -> NDArray[np.float32]:
@@ -233,6 +230,11 @@ class GroundTruth:
         }
 
 
+def _read(values: dict[str, Any]) -> GroundTruth:
+    """The ground truth of a pickle, which cannot hold the mapping of the layers itself."""
+    return GroundTruth(**{**values, "layers": MappingProxyType(values["layers"])})
+
+
 def ground_truth(
     model: Model,
     picture: NDArray[np.uint8],
@@ -246,7 +248,7 @@ def ground_truth(
     return GroundTruth(
         picture=picture,
         mask=sight.codes != 0,
-        layers=draw_layers(names, sight, later),
+        layers=MappingProxyType(draw_layers(names, sight, later)),
         joints2d=lens.to_pixels(lens.to_camera(joints)),
         joints3d=joints,
         visible=visible_joints(sight, joints, parents),
