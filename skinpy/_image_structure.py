@@ -26,7 +26,7 @@ MAX_STRIPS = 16_384
 _READS = 10_000
 
 _JPEG_MARKER = re.compile(rb"\xff[\x01-\xcf\xd8-\xfe]")  # neither a stuffed byte, nor a restart, nor filling
-_TEM, _SOI, _EOI, _SOS = 0x01, 0xD8, 0xD9, 0xDA
+_SOF0, _SOI, _EOI, _SOS = 0xC0, 0xD8, 0xD9, 0xDA
 _ARITHMETIC = {0xC9, 0xCA, 0xCB, 0xCD, 0xCE, 0xCF}  # frames; ITU-T T.81, table B.1
 
 #: Tags of TIFF.
@@ -34,7 +34,7 @@ _COMPRESSION, _ORIENTATION = 259, 274
 _STRIP_OFFSETS, _STRIP_BYTES = 273, 279
 _TILE_OFFSETS, _TILE_BYTES = 324, 325
 #: Unsigned integers among the types of TIFF: their struct codes.
-_WHOLE_TYPES = {1: "B", 3: "H", 4: "I", 13: "I", 16: "Q", 18: "Q"}
+_WHOLE_TYPES = {1: "B", 3: "H", 4: "I", 13: "I"}
 #: Compressions of TIFF: none, LZW, JPEG, deflate, PackBits, and the older number of deflate.
 _COMPRESSIONS = {1, 5, 7, 8, 32773, 32946}
 _JPEG_IN_TIFF = 7
@@ -85,8 +85,10 @@ def check_structure(data: bytes, subject: str) -> None:
             raise LimitExceeded(
                 f"{subject} has {packed} packed profiles and texts; expected at most {MAX_PACKED}"
             )
-    elif data[:4] in (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"):
+    elif data[:4] in (b"II*\0", b"MM\0*"):
         _check_tiff(data, subject)
+    elif data[:2] in (b"II", b"MM"):  # Pillow and libtiff differ in how they read these
+        raise LoadError(f"{subject} is a BigTIFF, or a TIFF with a broken header, which is not decoded")
 
 
 def is_upright(exif: bytes) -> bool:
@@ -108,7 +110,7 @@ def _check_jpeg(data: bytes, subject: str) -> None:
         segments += 1
         if kind == _EOI or segments > MAX_SEGMENTS:
             break
-        if kind in (_TEM, _SOI):
+        if kind < _SOF0 or kind == _SOI:  # libjpeg goes on behind a marker that is reserved
             continue
         if kind in _ARITHMETIC:
             raise LoadError(f"{subject} is a JPEG with arithmetic coding, which is not decoded")
@@ -150,31 +152,34 @@ def tiff_tags(data: bytes, wanted: set[int], subject: str) -> dict[int, tuple[in
     and LoadError for a tag that is there twice, because readers differ in which of the two they take.
     """
     order = "<" if data.startswith(b"II") else ">"
-    big = data[2:4] in (b"+\0", b"\0+")
-    entry = struct.Struct(order + ("HHQ8s" if big else "HHI4s"))
+    entry = struct.Struct(order + "HHI4s")
     found: dict[int, tuple[int, ...]] = {}
     try:
-        (at,) = struct.unpack_from(order + ("Q" if big else "I"), data, 8 if big else 4)
-        (entries,) = struct.unpack_from(order + ("Q" if big else "H"), data, at)
-        at += 8 if big else 2
-        for number in range(min(entries, 65_535)):
-            tag, kind, count, value = entry.unpack_from(data, at + number * entry.size)
-            if tag not in wanted:
-                continue
+        (at,) = struct.unpack_from(order + "I", data, 4)
+        (entries,) = struct.unpack_from(order + "H", data, at)
+        for number in range(entries):
+            tag, kind, count, value = entry.unpack_from(data, at + 2 + number * entry.size)
             if tag in found:
                 raise LoadError(f"{subject} has the tag {tag} of TIFF twice")
-            if count > MAX_STRIPS:
-                raise LimitExceeded(
-                    f"{subject} is a TIFF of {count} strips or tiles; expected at most {MAX_STRIPS}"
-                )
-            if kind not in _WHOLE_TYPES:
-                raise LoadError(f"{subject} has a tag {tag} of TIFF that is not an unsigned integer")
-            values = struct.Struct(f"{order}{count}{_WHOLE_TYPES[kind]}")
-            if values.size <= len(value):
-                found[tag] = values.unpack_from(value)
-            else:
-                (offset,) = struct.unpack(order + ("Q" if big else "I"), value)
-                found[tag] = values.unpack_from(data, offset)
+            if tag in wanted:
+                found[tag] = _tiff_values(data, order, tag, kind, count, value, subject)
     except struct.error:
         pass
     return found
+
+
+def _tiff_values(
+    data: bytes, order: str, tag: int, kind: int, count: int, value: bytes, subject: str
+) -> tuple[int, ...]:
+    """The values of one tag; `value` has them, or their offset where they take more than four bytes."""
+    if count > MAX_STRIPS:
+        raise LimitExceeded(f"{subject} is a TIFF of {count} strips or tiles; expected at most {MAX_STRIPS}")
+    if kind not in _WHOLE_TYPES:
+        raise LoadError(f"{subject} has a tag {tag} of TIFF that is not an unsigned integer")
+    values = struct.Struct(f"{order}{count}{_WHOLE_TYPES[kind]}")
+    if values.size <= len(value):
+        return values.unpack_from(value)
+    (offset,) = struct.unpack(order + "I", value)
+    if offset + values.size > len(data):
+        raise LoadError(f"{subject} ends before the values of its tag {tag} of TIFF")
+    return values.unpack_from(data, offset)

@@ -39,6 +39,12 @@ def scans(count: int, **options: Any) -> bytes:
     return data[:-2] + last * (count - data.count(b"\xff\xda")) + data[-2:]
 
 
+def with_reserved(data: bytes) -> bytes:
+    """A JPEG with a marker in its first scan that says no length, and bytes that look like one."""
+    at = data.index(b"\xff\xda") + 20
+    return data[:at] + b"\xff\x02\x7f\xff\x00" + data[at:]
+
+
 def with_segments(segment: bytes, count: int) -> bytes:
     """A JPEG with bytes before its first segment, many times."""
     data = encoded("JPEG")
@@ -181,6 +187,10 @@ REFUSED: dict[str, tuple[Callable[[], bytes], str]] = {
         lambda: scans(300, progressive=True).replace(b"\xff\xda", b"\xff\xff\xff\xda"),
         "JPEG of 300 scans",
     ),
+    "JPEG of many scans behind a reserved marker": (
+        lambda: with_reserved(scans(300, progressive=True)),
+        "JPEG of 300 scans",
+    ),
     "JPEG with arithmetic coding": (
         lambda: encoded("JPEG").replace(b"\xff\xc0", b"\xff\xc9"),
         "JPEG with arithmetic coding",
@@ -225,6 +235,18 @@ REFUSED: dict[str, tuple[Callable[[], bytes], str]] = {
     "TIFF of offsets as fractions": (
         lambda: tiff(1, 1, b"\0", (273, "f", [8]), (279, "I", [1])),
         "unsigned integ",
+    ),
+    "BigTIFF": (lambda: b"II+\0\x08\0\0\0\x10\0\0\0\0\0\0\0" + bytes(20), "is a BigTIFF"),
+    "BigTIFF, big-endian": (lambda: b"MM\0+" + strips(20_000, b"\0", 1)[4:], "is a BigTIFF"),
+    "TIFF of a turned header": (
+        lambda: b"II\0*" + strips(20_000, b"\0", 1)[4:],
+        "a TIFF with a broken header",
+    ),
+    "TIFF of tiles behind strips that are not there": (
+        lambda: tiff(1, 1, b"\0", (273, "I", [-1] * 3), (324, "I", [-1] * 20_000)).replace(
+            struct.pack("<HHI", 273, 4, 3), struct.pack("<HHI", 273, 4, 16_000) + b"\xff\xff\xff\x7f"
+        ),
+        "ends before the values of its tag 273",
     ),
     "TIFF of LZMA": (lambda: strips(1, b"", 34925), "compression 34925; expected none"),
     "TIFF of Zstandard": (lambda: strips(1, b"", 50000), "compression 50000"),
