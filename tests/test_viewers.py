@@ -325,6 +325,26 @@ def test_a_live_view_stops_where_nothing_can_be_drawn_and_goes_on_after_that() -
     view.close()
 
 
+def test_a_fault_of_the_panel_does_not_stop_the_picture(monkeypatch: pytest.MonkeyPatch) -> None:
+    """jupyter_rfb hides what its callbacks raise, and asks for no further picture."""
+    view = viewed("skinned", playing=True)
+    panel = view._loop.panel
+
+    def failing(**_: Any) -> None:
+        raise RuntimeError("no panel today")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(panel, "show", failing)
+        assert view._loop.draw() is not None and "no panel today" in panel.message.value
+        view._loop.take({"type": "key_down", "key": "j", "modifiers": []})
+        view._loop.take({"type": "resize", "width": 30, "height": 20, "ratio": 1.0})
+        panel.overlays.toggles["axes"].value = True
+        view.stage.frame = Fault(view.stage, "axes")
+        assert view._loop.draw() is None
+        assert view._loop.draw() is not None and view.playing
+    view.close()
+
+
 # ---- what closing frees -----------------------------------------------------------------------------
 
 

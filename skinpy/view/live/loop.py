@@ -107,7 +107,7 @@ class LiveLoop:
         """A picture could not be drawn: go on without what fails, or pause if that cannot be taken out."""
         self._show_error(error)
         if mend(self.stage, self._good_overlays):
-            self.refresh()
+            self._try(self.refresh)
         else:
             self.stage.player.playing = False
             self._try(self.panel.show)
@@ -133,7 +133,7 @@ class LiveLoop:
             before = self.stage.changes
             self._try(lambda: self._input.take(event))
             if self.stage.changes != before:
-                self.refresh()
+                self._try(self.refresh)
 
     def _resize(self, event: Mapping[str, Any]) -> None:
         self._input.resized(event["height"])
@@ -145,7 +145,7 @@ class LiveLoop:
         """Do what the user asks for in the panel, and show what comes of it."""
         self.panel.show_message("")
         self._try(action)
-        self.refresh()
+        self._try(self.refresh)
 
     def _try(self, action: Callable[[], object]) -> None:
         try:
