@@ -41,7 +41,7 @@ def scans(count: int, **options: Any) -> bytes:
 
 def with_reserved(data: bytes) -> bytes:
     """A JPEG with a marker in its first scan that says no length, and bytes that look like one."""
-    at = data.index(b"\xff\xda") + 20
+    at = data.index(b"\xff\xda") + 15  # behind the header of the scan, and a byte of it
     return data[:at] + b"\xff\x02\x7f\xff\x00" + data[at:]
 
 
