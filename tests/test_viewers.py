@@ -252,6 +252,11 @@ def test_a_window_ends_where_nothing_can_be_drawn() -> None:
     with pytest.raises(RuntimeError, match="no all today"):
         shown(Controls(stage))
     assert_the_rest_is_there(stage, "all")
+    controls = Controls(stage)
+    stage.overlays = None
+    with pytest.raises(RuntimeError, match="no all today"):
+        shown(controls)
+    assert stage.overlays is None and stage.floor
 
 
 # ---- live views -------------------------------------------------------------------------------------

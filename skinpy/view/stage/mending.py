@@ -30,6 +30,7 @@ def _attempts(stage: Stage, drawn: Overlays | None) -> Iterator[None]:
     if drawn != overlays:
         stage.overlays = drawn
         yield
+        stage.overlays = overlays
     if overlays is not None:
         stage.overlays = None
         if _can_be_drawn(stage):
