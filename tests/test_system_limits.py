@@ -103,3 +103,24 @@ def test_a_missing_null_device_is_named(model: Path) -> None:
     for said in told("", model, *cover, 'mount -t tmpfs none /dev && exec "$0" "$@"'):
         assert "/dev/null cannot be opened (No such file or directory)" in said and "mount /dev" in said, said
         assert "isolate=False" not in said
+
+
+def test_a_limit_of_processor_time_is_named(model: Path, tmp_path: Path) -> None:
+    """A false worker computes for ever; the limit ends it before the deadline of the load does."""
+    code = f"""
+import resource, sys, time
+from pathlib import Path
+sys.path.insert(0, {str(Path(__file__).parent)!r})
+from test_isolation import false_worker, load_by
+worker = false_worker(Path({str(tmp_path)!r}), "while True: pass")
+limit = int(time.process_time()) + 1
+resource.setrlimit(resource.RLIMIT_CPU, (limit, 1000))
+try:
+    load_by(worker, Path({str(model)!r}), seconds=60)
+except Exception as error:
+    print(limit, type(error).__name__, error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    limit, kind, said = done.stdout.split(" ", 2)
+    assert kind == "LimitExceeded" and f"a limit of {limit} seconds of processor time (RLIMIT_CPU" in said
+    assert "ulimit -t" in said and "skinpy.Limits" not in said
