@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ._arguments import brief, wrong_type
-from ._text import printable
+from ._text import POINTER_REMEDY, is_pointer, printable
 
 #: Brackets within one another. What skinpy writes has five.
 _MAX_NESTING = 100
@@ -24,7 +24,7 @@ def parse_json(name: str, text: str | bytes) -> Any:
     try:
         data = json.loads(text, parse_constant=_refuse)
     except ValueError as error:  # of JSON, or of bytes that are not UTF-8
-        raise ValueError(f"{name} is {brief(text)}; expected JSON: {printable(error)}") from None
+        raise ValueError(f"{name} is {brief(text)}; expected JSON: {_reason(text, error)}") from None
     except RecursionError:
         deep = True
     else:
@@ -32,6 +32,13 @@ def parse_json(name: str, text: str | bytes) -> Any:
     if deep:
         raise ValueError(f"{name} is {brief(text)}; expected JSON that is nested at most {_MAX_NESTING} deep")
     return data
+
+
+def _reason(text: str | bytes, error: ValueError) -> str:
+    """Why a text is not JSON, and what to do about it if that is known."""
+    if is_pointer(text):
+        return POINTER_REMEDY
+    return "it is not text in UTF-8" if isinstance(error, UnicodeError) else printable(error)
 
 
 def _is_deep(data: Any) -> bool:

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 #: Control characters but tabs and line ends, and marks that change the direction of writing.
 _NOT_IN_HTML = r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]"
+_POINTER = b"version https://git-lfs.github.com/spec/"
+POINTER_REMEDY = "it is a Git LFS pointer; run git lfs pull"
 MAX_QUOTE = 100  #: characters that a message quotes of a file
 _MAX_LISTED = 8  # names that a message lists
 
@@ -60,6 +62,12 @@ def quoted_list(texts: Sequence[str], between: str = ", ") -> str:
         shown.append(one)
     left = len(texts) - len(shown)
     return between.join(shown) + (f" and {left} more" if left else "")
+
+
+def is_pointer(data: str | bytes) -> bool:
+    """Whether this begins as the small text that Git LFS puts in the place of a large file."""
+    head = data[: len(_POINTER)]
+    return (head.encode("utf-8", "replace") if isinstance(head, str) else head) == _POINTER
 
 
 def _printed(letter: str) -> str:

@@ -122,6 +122,16 @@ def test_the_next_step_of_stored_frames(name: str, tmp_path: Path) -> None:
     assert str(error.value).count(str(path)) == 1
 
 
+def test_files_of_other_kinds(tmp_path: Path) -> None:
+    chair = skinpy.chair()
+    for data, step in ((LFS, PULL), (b"\xff\xf1 {}", "it is no .npz file|it is not text in UTF-8")):
+        (tmp_path / "file").write_bytes(data)
+        for load in (lambda path: skinpy.BakedTexture.load(path, chair), skinpy.StateMachine.load):
+            with pytest.raises((skinpy.LoadError, ValueError), match=step) as error:
+                load(tmp_path / "file")
+            assert str(error.value).count(str(tmp_path)) == 1 and "codec" not in str(error.value)
+
+
 def test_folders_and_missing_files(tmp_path: Path) -> None:
     (tmp_path / "folder.glb").mkdir()
     with pytest.raises(skinpy.LoadError, match="Is a directory; give the path of a file in it"):

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from .. import _block, _core
 from .._arguments import any_array, brief, check_model, instance, integer, numbers, path_of
 from .._progress import working
-from .._text import printable
+from .._text import POINTER_REMEDY, is_pointer, printable
 from .._types import Array, Floats, Loop, PathLike, Rotation
 from ..clip import Clip
 from ..errors import LoadError
@@ -316,7 +316,9 @@ class BakedTexture:
             except (KeyError, TypeError, ValueError, OverflowError) as error:
                 raise LoadError(f"{printable(path)} holds no baked texture: {error}") from None
             except Exception as error:  # zipfile and zlib have exceptions of their own
-                raise LoadError(f"{printable(path)} holds no baked texture: {type(error).__name__}") from None
+                file.seek(0)
+                words = POINTER_REMEDY if is_pointer(file.read(64)) else f"it is no .npz file ({error})"
+                raise LoadError(f"{printable(path)} holds no baked texture: {words}") from None
         return cls(data, clips, slots, rotation, model, same_clips(model, clips, slots))
 
     def __repr__(self) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from .._arguments import brief, path_of
+from .._arguments import path_of
 from .._json import parse_json
 from .._strict import Strict
 from .._types import PathLike
@@ -263,7 +263,8 @@ class StateMachine(Strict):
         TypeError
             If a value has the wrong type.
         """
-        return cls(parse_json(f"the file at path {brief(path)}", Path(path_of("path", path)).read_bytes()))
+        name = path_of("path", path)
+        return cls(parse_json(f"the file {name!r}", Path(name).read_bytes()))
 
     def __eq__(self, other: object) -> bool:
         return self.to_dict() == other.to_dict() if isinstance(other, StateMachine) else NotImplemented
