@@ -6,6 +6,7 @@ clip, a model, a picture or a file of them raises ValueError instead, which name
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -159,7 +160,7 @@ def _largest_result(model: Model, channels: tuple[Channel, ...]) -> float:
 def _farthest(positions: Array) -> float:
     """A distance that none of the positions (N,3) has from the origin."""
     largest = max(float(positions.max(initial=0.0)), -float(positions.min(initial=0.0)))
-    return 3.0**0.5 * largest
+    return math.sqrt(3.0) * largest
 
 
 def _largest_key(channel: Channel) -> float:
