@@ -119,7 +119,7 @@ def test_a_disk_that_is_full_in_the_middle_keeps_nothing(tmp_path: Path) -> None
         skinpy.character().clips["run"].save({str(old)!r}, size={SIZE})
     """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert "File too large; write less, or choose another disk" in done.stderr
+    assert "File too large; raise the limit of file size (ulimit -f), or choose another disk" in done.stderr
     assert old.read_bytes() == b"old" and list(tmp_path.iterdir()) == [old]
 
 
