@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from .playing.blend_space import BlendSpace1D, BlendSpace2D
     from .playing.controller import AnimationController
     from .playing.state_machine import StateMachine
+    from .playing.track import PassedEvent, Track
     from .retargeting import JointMatch, match_joints, retarget
 
 __all__ = [
@@ -97,6 +98,8 @@ __all__ = [
     "Event",
     "Pose",
     "AnimationController",
+    "Track",
+    "PassedEvent",
     "Mask",
     "RootMotion",
     "BlendSpace1D",
@@ -137,8 +140,10 @@ _LATER = {
     "Findings": "checking",
     "JointMatch": "retargeting",
     "Mask": "mask",
+    "PassedEvent": "playing.track",
     "RootMotion": "clips.root_motion",
     "StateMachine": "playing.state_machine",
+    "Track": "playing.track",
     "UVAnimation": "kinds",
     "VertexAnimation": "kinds",
     "blend": "blending",

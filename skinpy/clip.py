@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from types import EllipsisType
-from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, Unpack
 
 import numpy.typing as npt
 
@@ -21,6 +21,7 @@ from .pose import Pose
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from ._options import ClipFileOptions, PageFileOptions, PageOptions
     from .clips.mirror import Pairs
     from .clips.root_motion import RootMotion
     from .kinds import UVAnimation
@@ -568,7 +569,7 @@ class Clip(Shown, _core.Clip):
         size: tuple[int, int] = (640, 480),
         turntable: bool = False,
         camera: Camera | None = None,
-        **options: Any,
+        **options: Unpack[ClipFileOptions],
     ) -> Path:
         """Draw the clip into a file; the file extension selects a picture, a film or a page.
 
@@ -626,7 +627,7 @@ class Clip(Shown, _core.Clip):
             **options,
         )
 
-    def page(self, height: int = 480, *, fps: float = 30.0, **options: Any) -> Page:
+    def page(self, height: int = 480, *, fps: float = 30.0, **options: Unpack[PageOptions]) -> Page:
         """Make a page that plays the clip in a browser and shows itself in notebooks.
 
         The browser draws the page with WebGL 2 and needs neither a network nor a kernel. To make the page,
@@ -660,7 +661,7 @@ class Clip(Shown, _core.Clip):
 
         return make_page(self._bound_model(), self, height=height, fps=fps, **options)
 
-    def to_html(self, path: PathLike, *, fps: float = 30.0, **options: Any) -> Path:
+    def to_html(self, path: PathLike, *, fps: float = 30.0, **options: Unpack[PageFileOptions]) -> Path:
         """Write a page that plays the clip in any browser, as one file.
 
         The file appears whole or not at all. docs/page.md has examples.

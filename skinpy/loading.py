@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import stat
 import sys
@@ -10,7 +11,7 @@ import warnings
 from functools import cache, lru_cache
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
 from . import _block, _core
 from ._arguments import axis_of, brief, finite, flag, one_of, path_of, whole
@@ -37,6 +38,7 @@ _CAN_ISOLATE = sys.platform == "linux"
 _INFLUENCES = 4
 _MAX_NAME = 1000  # bytes; a model of fewer bytes does not end as a file name does
 _MAX_FORMAT = 64
+_MAX_READ = 1 << 24  # bytes that are asked of a file object at once
 _MAX_FRAMES = 2**31 - 1  # the core counts frames in int32
 
 #: format, max_influences, join_vertices (-1: depends on the format), ignore_animated_scale, up, frame
@@ -71,7 +73,7 @@ _CURVE_ERROR = 1e-5  # of keys, as a part of the model's size
 
 
 def load(
-    path_or_bytes: PathLike | Buffer,
+    path_or_bytes: PathLike | Buffer | BinaryIO,
     *,
     format: str | None = None,
     max_influences: int = _INFLUENCES,
@@ -94,11 +96,12 @@ def load(
 
     Parameters
     ----------
-    path_or_bytes : str, path-like or bytes-like
-        The path of a file as str or os.PathLike, or the contents of a file.
+    path_or_bytes : str, path-like, bytes-like or binary file object
+        The path of a file as str or os.PathLike, the contents of a file, or an open file in binary mode,
+        which is read from its position to its end. Like bytes, such a file brings in no other files.
     format : str, optional
-        The format of bytes as a file extension, such as "glb", "fbx" or "bvh". By default the content
-        decides.
+        The format of bytes as a file extension, such as "glb", "fbx" or "bvh". By default the name of a file
+        object selects it, if it ends in the suffix of an allowed format, or else the content decides.
     max_influences : int, default 4
         The largest number of joints that a vertex may follow, 1 to 8. The largest weights are kept and
         normalized to sum to 1.
@@ -108,7 +111,7 @@ def load(
     ignore_animated_scale : bool, default False
         Whether channels of scale are left out.
     up : {None, "+X", "-X", "+Y", "-Y", "+Z", "-Z"}
-        The axis that points up in scene space. By default the file decides, or else "+Y".
+        The axis that points up in scene space; "Y" is "+Y". By default the file decides, or else "+Y".
     frame : int, optional
         The frame to read, in formats that store whole frames of vertices, such as MD2. The default is the
         first one; `skinpy.kinds.VertexAnimation.load` reads all of them.
@@ -214,6 +217,8 @@ def load(
         path = None
     if isinstance(path, str):
         block = _load_path(path, request, mmap)
+    elif path is None and hasattr(path_or_bytes, "read"):
+        block = _load_file(path_or_bytes, request)
     elif path is None or path is path_or_bytes:
         block = _load_bytes(path_or_bytes, request)
     else:
@@ -459,7 +464,7 @@ def _is_saved(path: str) -> bool:
         return file.read(len(_block.MAGIC)) == _block.MAGIC
 
 
-def _load_bytes(data: Any, request: _Request) -> _core.Block:
+def _load_bytes(data: Any, request: _Request, title: str = "the model's bytes") -> _core.Block:
     view = _bytes_of(data)
     try:
         if view[: len(_block.MAGIC)] == _block.MAGIC:
@@ -469,7 +474,43 @@ def _load_bytes(data: Any, request: _Request) -> _core.Block:
     except LoadError as error:
         name = _as_file_name(view)
         hint = f"; bytes are the contents of a file; to load the file of that name, call load({name!r})"
-        raise _titled("the model's bytes", error, hint if name else "") from None
+        raise _titled(title, error, hint if name else "") from None
+
+
+def _load_file(file: Any, request: _Request) -> _core.Block:
+    """The model of an open file, whose name selects the format where it is the suffix of one."""
+    data = _contents(file, request[-2][0])
+    name = getattr(file, "name", None)
+    if not isinstance(name, str):  # of a file that was opened by its number, or of none
+        return _load_bytes(data, request)
+    suffix = Path(name).suffix.lower().lstrip(".")
+    if request[0] is None and suffix in request[8].split(";"):
+        request = (suffix, *request[1:])
+    return _load_bytes(data, request, name)
+
+
+def _contents(file: Any, most: int) -> bytes:
+    """What is left to read of a file, at most as many bytes as a limit allows; pipes may never end."""
+    wanted = "path_or_bytes is a file in text mode; expected one that was opened in binary mode, such as 'rb'"
+    if isinstance(file, io.TextIOBase):
+        raise TypeError(wanted)
+    parts: list[bytes] = []
+    size = 0
+    while size <= most:
+        part = file.read(min(most + 1 - size, _MAX_READ))
+        if isinstance(part, str):
+            raise TypeError(wanted)
+        if not isinstance(part, bytes | bytearray | memoryview):
+            came = type(part).__name__
+            raise TypeError(f"path_or_bytes has a read() that returns {came}; expected bytes")
+        if not part:
+            return b"".join(parts)
+        parts.append(bytes(part))
+        size += len(part)
+    raise LimitExceeded(
+        f"the file has more than {most} bytes, the limit of file_bytes is {most}; allow more with "
+        "limits=skinpy.Limits(file_bytes=...)"
+    )
 
 
 def _bytes_of(data: Any) -> memoryview:

@@ -6,7 +6,7 @@ import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +35,7 @@ from .models.extras import (
 from .pose import Pose
 
 if TYPE_CHECKING:
+    from ._options import ModelViewOptions, PageFileOptions, PageOptions, RenderOptions, ShowOptions
     from .checking import Findings
     from .explaining import Explanation
     from .kinds import VertexAnimation
@@ -490,7 +491,7 @@ class Model(Shown, _core.Model):
         size: tuple[int, int] = (640, 480),
         *,
         camera: Camera | None = None,
-        **options: Any,
+        **options: Unpack[RenderOptions],
     ) -> Array:
         """Draw a lit picture of the model, as `skinpy.render.render` does.
 
@@ -535,7 +536,9 @@ class Model(Shown, _core.Model):
 
         return render(self, clip, time, size, camera=camera, **options)
 
-    def view(self, clip: Clip | VertexAnimation | str | int | None = None, **options: Any) -> LiveView:
+    def view(
+        self, clip: Clip | VertexAnimation | str | int | None = None, **options: Unpack[ModelViewOptions]
+    ) -> LiveView:
         """Make a live view for a notebook, with menus and sliders.
 
         The mouse moves the camera. The view needs the extra "jupyter". docs/notebook.md has examples.
@@ -574,7 +577,7 @@ class Model(Shown, _core.Model):
         clip: Clip | VertexAnimation | str | int | None = None,
         *,
         size: tuple[int, int] = (960, 720),
-        **options: Any,
+        **options: Unpack[ShowOptions],
     ) -> None:
         """Open a window that plays the model, and wait until it is closed.
 
@@ -617,7 +620,7 @@ class Model(Shown, _core.Model):
         height: int = 480,
         *,
         fps: float = 30.0,
-        **options: Any,
+        **options: Unpack[PageOptions],
     ) -> Page:
         """Make a page that plays clips in a browser and shows itself in notebooks.
 
@@ -664,7 +667,7 @@ class Model(Shown, _core.Model):
         clips: ClipLike | Sequence[ClipLike] = None,
         *,
         fps: float = 30.0,
-        **options: Any,
+        **options: Unpack[PageFileOptions],
     ) -> Path:
         """Write a page that plays clips in any browser, as one file.
 

@@ -37,6 +37,7 @@ UNCALLED = {
     "Skeleton": "made by Model.skeleton alone",
     "Mesh": "made by Model.mesh alone",
     "Skin": "made by Model.skin alone",
+    "Track": "made by AnimationController alone",
     "view.Player": "made by view.Stage alone",
     "view.CameraRig": "made by view.Stage alone",
 }
@@ -229,6 +230,7 @@ def instances(world: World) -> dict[str, object]:
         "Clips": model.clips,
         "Pose": model.pose(),
         "AnimationController": world.playing(),
+        "Track": world.playing().layers["base"][0],
         "Channel": world.clip.channels[0],
         "Material": world.material,
         "Mask": skinpy.Mask.below("Chest"),
@@ -440,6 +442,9 @@ def _controllers(world: World) -> dict[str, Case]:
         "AnimationController.run": lambda: skinpy.AnimationController(world.model).run(world.machine),
         "AnimationController.seek": after(lambda c: c.seek(0.1)),
         "AnimationController.stop": after(lambda c: c.stop()),
+        "PassedEvent": after(
+            lambda c: skinpy.PassedEvent("step", 0.1, world.clip, "base", c.layers["base"][0], 1.0, 0.2)
+        ),
     }
 
 

@@ -843,3 +843,23 @@ def test_a_weight_that_arrives_with_the_end_of_a_fade(controller: AnimationContr
     controller.key_weight(leaving, 0.5, 0.0, 0.25)
     controller.advance(0.25)
     assert [track.clip.name for track in controller.layers["base"] if track.clip is not None] == ["run"]
+
+
+def test_the_name_of_a_joint_is_a_mask() -> None:
+    """As in view.Layer: the joint and all below it; also in a recording that is replayed."""
+    model = skinpy.character()
+    poses = []
+    for mask in ("Chest", Mask.below("Chest")):
+        controller = AnimationController(model)
+        notes = controller.record()
+        controller.play("walk")
+        controller.play("wave", layer="over", mask=mask)
+        controller.add_track("run", layer="other", mask=mask, weight=0.5)
+        controller.cross_fade("run", 0.1, layer="over", mask=mask)
+        controller.advance(0.2)
+        poses.append(controller.pose().rotation)
+        again = [one.pose().rotation.copy() for one in AnimationController.replay(model, notes)]
+        np.testing.assert_array_equal(again[-1], poses[-1])
+    np.testing.assert_array_equal(poses[0], poses[1])
+    with pytest.raises(KeyError, match="mask: unknown joint 'Chets': did you mean 'Chest'"):
+        AnimationController(model).play("walk", mask="Chets")

@@ -433,7 +433,7 @@ def test_without_graphics_the_shader_is_skipped(
         "context": "here: no OpenGL context",
     }[missing]
     assert words in one["shader"].note
-    assert re.search("^   vertex shader  skipped, because there is no OpenGL", one.text(), re.MULTILINE)
+    assert re.search("^   shader         skipped, because there is no OpenGL", one.text(), re.MULTILINE)
     assert "skipped" in one.text() and "skipped" in one.html()
     assert max(map(len, one.text().splitlines())) <= 100
 

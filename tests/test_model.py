@@ -558,3 +558,11 @@ def test_names_that_are_imported_when_they_are_asked_for() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("up", ["Y", "y", "+y", "Z", "-z", "x"])
+def test_an_axis_without_a_sign_is_positive(up: str) -> None:
+    """As on the command line."""
+    data = (Path(skinpy.__file__).parent / "data" / "crane.glb").read_bytes()
+    wanted = up.upper() if up[0] in "+-" else f"+{up.upper()}"
+    assert skinpy.load(data, up=up).up == wanted

@@ -41,9 +41,7 @@ typedef struct import_job import_job;
   ROW(faces_dropped, SK_LOST, "faces refer to vertices that do not exist; they were left out")                         \
   ROW(points_lines_dropped, SK_LOST, "points and lines are not supported; they were left out")                         \
   ROW(meshes_dropped, SK_LOST, "a mesh has no usable triangles; it was left out")                                      \
-  ROW(morph_targets_dropped, SK_LOST,                                                                                  \
-      "morph targets do not fit their mesh, are vertex frames, or belong to a second morph controller; they were "     \
-      "left out")                                                                                                      \
+  ROW(morph_targets_dropped, SK_LOST, "morph targets or vertex frames that the model cannot hold were left out")       \
   ROW(numbers_repaired, SK_REPAIRED, "numbers are not finite or not usable; they were replaced")                       \
   ROW(duplicate_names, SK_REPAIRED, "several joints share a name; the name refers to the first of them")               \
   ROW(names_ambiguous, SK_LOST,                                                                                        \

@@ -129,15 +129,15 @@ def _outcomes(one: "Explanation") -> Iterator[str]:
     yield _table([_outcome(each) for each in one.outcomes], head, named=0)
     yield "<p>The columns &quot;off by&quot; have the distance from NumPy's result, in model units.</p>"
     for each in one.outcomes:
-        yield f"<p>{_text(words.method(each))}: {_text(each.note)}</p>"
+        yield f"<p>{_text(each.way)}: {_text(each.note)}</p>"
 
 
 def _outcome(each: "Outcome") -> list[str]:
     if each.position is None or each.normal is None:
-        return [words.method(each), "skipped", *[""] * 7]
+        return [each.way, "skipped", *[""] * 7]
     position = [*words.numbers(each.position), words.error(each.position_error)]
     normal = [*words.numbers(each.normal), words.error(each.normal_error)]
-    return [words.method(each), *position, *normal]
+    return [each.way, *position, *normal]
 
 
 # ---- HTML ------------------------------------------------------------------------------------------------

@@ -121,7 +121,7 @@ def _outcomes(one: "Explanation") -> Iterator[str]:
     yield "The same result by every method (off by: distance from NumPy's, in model units)"
     yield f"   {'':<13}{'position':>33}  off by{'normal':>33}  off by"
     for each in one.outcomes:
-        name = f"   {words.method(each):<13}"
+        name = f"   {each.way:<13}"
         if each.position is None or each.normal is None:
             name += "  "
             hanging = " " * len(name)
@@ -131,4 +131,4 @@ def _outcomes(one: "Explanation") -> Iterator[str]:
         yield name + "".join(f"{words.row(values)}{words.error(off):>8}" for values, off in cells)
     for each in one.outcomes:
         if each.position is not None:
-            yield f"   {words.method(each)}: {each.note}"
+            yield f"   {each.way}: {each.note}"

@@ -7,7 +7,7 @@ import numpy as np
 from .._types import Array
 
 if TYPE_CHECKING:
-    from .explanation import Explanation, JointStep, MorphStep, Outcome, Sampled
+    from .explanation import Explanation, JointStep, MorphStep, Sampled
 
 _MAX_NAME = 40  # characters of a name that are shown
 
@@ -110,8 +110,3 @@ def palette_error(explanation: "Explanation") -> str:
     """Return the sentence on the difference of the palettes."""
     error_text = error(explanation.palette_error)
     return f"The palette of the C code differs from these matrices by {error_text} at most."
-
-
-def method(outcome: "Outcome") -> str:
-    """Return the name of a method to compute the vertex."""
-    return {"shader": "vertex shader"}.get(outcome.way, outcome.way)

@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from skinpy.model import Model
     from skinpy.render import Camera, Overlays, Renderer
     from skinpy.render.posing import ClipLike
+
+    from .._options import DrawnFileOptions
 
 Frame = NDArray[np.uint8]
 
@@ -44,7 +46,7 @@ def save_clip(
     turntable: bool = False,
     camera: Camera | None = None,
     overlays: Overlays | None = None,
-    **options: Any,
+    **options: Unpack[DrawnFileOptions],
 ) -> Path:
     """Draw a clip into a picture, a film or a page.
 
@@ -113,18 +115,19 @@ def save_clip(
     check_model("model", model)
     target = Path(path_of("path", path))
     kind = check_arguments(target, time, fps, turntable, camera)
+    others: dict[str, Any] = {**options}  # of the page or of the renderer, which refuse what they do not have
     if kind == "page":
         from ..view import save_page
 
         rate = FPS if fps is None else fps
-        return save_page(target, model, clip, time=time or 0.0, fps=rate, overlays=overlays, **options)
+        return save_page(target, model, clip, time=time or 0.0, fps=rate, overlays=overlays, **others)
     if kind == "picture":
         pillow()  # raises ImportError before the picture is drawn
     rate = check_film(target, FPS if fps is None else fps) if kind == "film" else FPS
     from ..render import Renderer
     from ..render.overlays.options import check_overlays
 
-    with Renderer(model, size=size, **options) as renderer:
+    with Renderer(model, size=size, **others) as renderer:
         if kind == "picture":
             return save_picture(target, renderer.frame(clip, time or 0.0, camera=camera, overlays=overlays))
         chosen = check_overlays(overlays)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from skinpy.clip import Clip
     from skinpy.model import Model
     from skinpy.render import Overlays, Renderer
+
+    from .._options import RendererOptions
 
 Frame = NDArray[np.uint8]
 Color = tuple[int, int, int, int]
@@ -58,7 +60,7 @@ def sheet(
     limit: int = 4096,
     background: str | Sequence[float] | None = "#ffffff",
     overlays: Overlays | None = None,
-    **options: Any,
+    **options: Unpack[RendererOptions],
 ) -> Frame:
     """Draw a contact sheet of clips.
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import chain
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +33,7 @@ from .root_travel import traveled
 from .track import LOOPS, PRIORITIES, PassedEvent, Priority, Track
 
 if TYPE_CHECKING:
+    from .._options import ViewOptions
     from ..model import Model
     from ..view import LiveView
     from .state_machine import StateMachine
@@ -708,7 +709,7 @@ class AnimationController:
             self._playback.planned(), out, affine=affine, root=root, inverse_root=inverse_root
         )
 
-    def view(self, **options: Any) -> LiveView:
+    def view(self, **options: Unpack[ViewOptions]) -> LiveView:
         """Return a live view for a notebook, which advances this controller while it plays.
 
         A slider for each track sets its weight. docs/notebook.md has an example.

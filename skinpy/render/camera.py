@@ -36,8 +36,9 @@ def front_vector(up: str) -> NDArray[np.float64]:
 
 
 def _axes(up: str) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
-    one_of("up", up, tuple(_AXES))
-    return _AXES[up]
+    axis = f"+{up}" if isinstance(up, str) and f"+{up}" in _AXES else up
+    one_of("up", axis, tuple(_AXES))
+    return _AXES[axis]
 
 
 @dataclass(frozen=True)

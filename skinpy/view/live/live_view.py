@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ from .loop import LiveLoop
 if TYPE_CHECKING:
     from types import ModuleType
 
+    from ..._options import StageOptions
     from ..._types import Loop
     from ...model import Model
     from ...playing.controller import AnimationController
@@ -89,7 +90,7 @@ class LiveView(OneProcess):
         controller: AnimationController | None = None,
         size: tuple[int, int] = (640, 480),
         controls: bool = True,
-        **options: Any,
+        **options: Unpack[StageOptions],
     ) -> None:
         with_controls = flag("controls", controls)
         canvas, panel = _jupyter_modules()

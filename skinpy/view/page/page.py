@@ -13,7 +13,7 @@ import string
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from skinpy._arguments import whole
 from skinpy._strict import Strict
@@ -35,6 +35,7 @@ from .scene import Scene
 if TYPE_CHECKING:
     from skinpy.model import Model
 
+    from ..._options import SavedPageOptions
     from ...render.posing import ClipLike
     from ...render.scene.texturing import UVLike
 
@@ -209,7 +210,10 @@ def make_page(
 
 
 def save_page(
-    path: str | os.PathLike[str], model: Model, clips: ClipLike | Sequence[ClipLike] = None, **options: Any
+    path: str | os.PathLike[str],
+    model: Model,
+    clips: ClipLike | Sequence[ClipLike] = None,
+    **options: Unpack[SavedPageOptions],
 ) -> Path:
     """Make a page that plays clips of a model, and write it to a file.
 

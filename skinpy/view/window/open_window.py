@@ -6,7 +6,7 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from ..._types import PathLike
 from ...errors import GraphicsError
@@ -18,6 +18,7 @@ from .controls import Controls
 from .window import Window
 
 if TYPE_CHECKING:
+    from ..._options import ShowOptions
     from ...render.posing import ClipLike
 
 _INSTEAD = "without one, model.render() draws a picture and clip.save() writes pictures and films"
@@ -29,7 +30,7 @@ def show(
     *,
     size: tuple[int, int] = (960, 720),
     path: PathLike | Source | None = None,
-    **options: Any,
+    **options: Unpack[ShowOptions],
 ) -> None:
     """Show a model in a window, and return when the window is closed.
 
