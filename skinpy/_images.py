@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from ._image_structure import Source, check_structure
+from ._text import quoted
 from .errors import LimitExceeded, LoadError, SkinpyError, SkinpyWarning
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def decoded(texture: Texture, before: int = 0) -> Any:
 
 def _decode(texture: Texture, before: int, finish: Callable[[Any], T]) -> T:
     """What `finish` makes of a texture that is not "rgba8", as a PIL.Image.Image with its pixels."""
-    Image, data, subject = _pillow(), bytes(texture.data), f"texture {texture.name!r}"
+    Image, data, subject = _pillow(), bytes(texture.data), f"texture {quoted(texture.name)}"
     source = Source(data, subject)
 
     def work() -> T:
@@ -142,7 +143,7 @@ def _plain(texture: Texture) -> Array:
     width, height, count = texture.width, texture.height, len(texture.data)
     if not count or count != 4 * width * height:
         raise LoadError(
-            f"texture {texture.name!r} has {count} bytes; expected {4 * width * height}, "
+            f"texture {quoted(texture.name)} has {count} bytes; expected {4 * width * height}, "
             f"four for each of {width} x {height} pixels"
         )
     return np.frombuffer(texture.data, np.uint8).reshape(height, width, 4)
@@ -170,7 +171,7 @@ def _check_sum(texture: Texture, count: int) -> None:
     limit = _pillow().MAX_IMAGE_PIXELS
     if limit is not None and count > MAX_IMAGES * limit:
         raise LimitExceeded(
-            f"texture {texture.name!r} would take the images of its model to {count} pixels; "
+            f"texture {quoted(texture.name)} would take the images of its model to {count} pixels; "
             f"expected at most {MAX_IMAGES * limit}, "
             f"{MAX_IMAGES} times PIL.Image.MAX_IMAGE_PIXELS (None allows any number)"
         )
@@ -179,7 +180,7 @@ def _check_sum(texture: Texture, count: int) -> None:
 def _too_large(texture: Texture, count: str, limit: int) -> LimitExceeded:
     """The error for an image of `count` pixels."""
     return LimitExceeded(
-        f"texture {texture.name!r} has {count} pixels; expected at most {limit}, which is "
+        f"texture {quoted(texture.name)} has {count} pixels; expected at most {limit}, which is "
         "PIL.Image.MAX_IMAGE_PIXELS (None allows any number)"
     )
 
@@ -232,12 +233,13 @@ def _failures(texture: Texture) -> Iterator[None]:
         raise _too_large(texture, f"more than {2 * limit}", limit) from error
     except UnidentifiedImageError:
         raise LoadError(
-            f"texture {texture.name!r} begins with {bytes(texture.data[:8])!r}: its header is broken, or its "
+            f"texture {quoted(texture.name)} begins with {bytes(texture.data[:8])!r}: its header is "
+            "broken, or its "
             f"format is not decoded; expected one of {', '.join(FORMATS)}"
         ) from None
     except Exception as error:  # decoders raise exceptions of any type for broken files
         raise LoadError(
-            f"texture {texture.name!r} cannot be decoded: {error or type(error).__name__}"
+            f"texture {quoted(texture.name)} cannot be decoded: {error or type(error).__name__}"
         ) from error
 
 

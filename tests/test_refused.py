@@ -10,6 +10,8 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
+import import_cases
+import numpy as np
 import pytest
 
 import skinpy
@@ -138,3 +140,34 @@ def test_folders_and_missing_files(tmp_path: Path) -> None:
         skinpy.load(tmp_path / "folder.glb")
     with pytest.raises(FileNotFoundError, match="No such file"):
         skinpy.load(tmp_path / "none.glb")
+
+
+LONG = "Q" * 900
+#: What names a clip, a joint or a state of a long name.
+LONG_NAMED: dict[str, Callable[[skinpy.Model, skinpy.Clip], object]] = {
+    "joint": lambda model, clip: model.skeleton.index("x"),
+    "clip": lambda model, clip: model.clips["x"],
+    "number": lambda model, clip: model.pose(99),
+    "plot": lambda model, clip: clip.plot("knee"),
+    "trim": lambda model, clip: clip.trim(3.0, 2.0),
+    "other model": lambda model, clip: skinpy.chair().pose(clip),
+    "additive": lambda model, clip: clip.additive("rest").additive("rest"),
+    "key of a state": lambda model, clip: skinpy.StateMachine({"start": LONG, "states": {LONG: {"x": 1}}}),
+    "transition": lambda model, clip: skinpy.StateMachine(
+        {"start": LONG, "states": {LONG: {"clip": 0}}, "transitions": [{"from": LONG, "to": f"{LONG}b"}]}
+    ),
+    "end": lambda model, clip: skinpy.StateMachine(
+        {"start": LONG, "states": {LONG: {"clip": 0, "loop": "once"}}}
+    ),
+}
+
+
+@pytest.mark.parametrize("named", LONG_NAMED)
+def test_long_names_are_cut(named: str) -> None:
+    model = skinpy.load(import_cases.bvh((LONG, f"{LONG}a", "knee")), format="bvh")
+    model = model.add_clips(
+        skinpy.Clip.from_arrays(LONG, fps=2, joints=[LONG], translation=np.eye(3)[:, None])
+    )
+    with pytest.raises((ValueError, LookupError)) as error:
+        LONG_NAMED[named](model, model.clips[LONG])
+    assert max(map(len, re.findall("Q+", str(error.value))), default=0) <= 100

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from .. import _block
+from .._text import quoted
 from .._types import Array
 from .findings import Finding, finding
 from .subject import Subject
@@ -34,7 +35,7 @@ def duplicate_names(subject: Subject) -> Iterator[Finding]:
             yield finding(
                 "duplicate_names",
                 "warning",
-                f"{count} joints are named {name!r}; the name refers to the first of them",
+                f"{count} joints are named {quoted(name)}; the name refers to the first of them",
                 "give each joint a name of its own, because clips are bound by name",
                 joint=name,
                 size=count,
@@ -51,7 +52,7 @@ def rest_scales(subject: Subject) -> Iterator[Finding]:
         yield finding(
             "zero_scale",
             "warning",
-            f"joint {name!r} has a scale of {_triple(scale[joint])} at rest, which flattens it",
+            f"joint {quoted(name)} has a scale of {_triple(scale[joint])} at rest, which flattens it",
             "give the rest pose a scale of 1; a joint of scale 0 has no inverse",
             joint=name,
             size=np.abs(scale[joint]).min(),
@@ -61,7 +62,7 @@ def rest_scales(subject: Subject) -> Iterator[Finding]:
         yield finding(
             "negative_scale",
             "warning",
-            f"joint {name!r} has a scale of {_triple(scale[joint])} at rest, which mirrors it",
+            f"joint {quoted(name)} has a scale of {_triple(scale[joint])} at rest, which mirrors it",
             "apply the mirroring to the mesh: a negative scale turns faces inside out in some engines",
             joint=name,
             size=scale[joint].min(),
@@ -79,7 +80,7 @@ def _unit_scales(subject: Subject, scale: Array) -> Iterator[Finding]:
         yield finding(
             "unit_scale",
             "warning",
-            f"joint {subject.names[joint]!r} is scaled by {factors[joint]:g} at rest{others}; "
+            f"joint {quoted(subject.names[joint])} is scaled by {factors[joint]:g} at rest{others}; "
             "two units are mixed",
             "apply the scale in the authoring program, or export in meters",
             joint=subject.names[joint],

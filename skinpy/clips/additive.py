@@ -13,6 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from .._arguments import brief, finite
+from .._text import quoted
 from .._types import Array, Floats
 from ..clip import Channel, Clip
 from .edit import derived
@@ -23,7 +24,7 @@ from .evaluate import key_tolerance, sample_channel, unit
 def difference(clip: Clip, reference: str | float) -> Clip:
     """See Clip.additive."""
     if clip.is_additive:
-        raise ValueError(f"clip {clip.name!r} is additive already; expected a clip of poses")
+        raise ValueError(f"clip {quoted(clip.name)} is additive already; expected a clip of poses")
     value_of = _reference(clip, reference)
     channels = [_difference(channel, value_of(channel)) for channel in clip._pose_channels]
     return derived(clip, channels, clip.duration, motion=None, additive=True)
@@ -72,7 +73,8 @@ def _difference(channel: Channel, reference: Array) -> Channel:
     elif channel.path == "scale":
         if not reference.all():
             raise ValueError(
-                f"reference has a scale of 0 for {channel.name!r}; expected a pose whose scales are not 0"
+                f"reference has a scale of 0 for {quoted(channel.name)}; expected a pose whose scales "
+                "are not 0"
             )
 
         def relative(rows: Array) -> Array:

@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import _block, _core
 from .._arguments import flag, names_of
+from .._text import quoted
 from .._types import Array
 from ..clip import Clip, Entry
 from ..errors import unknown_name
@@ -65,7 +66,7 @@ def find_matches(clip: Clip, names: Mapping[str, tuple[str, ...]]) -> Matches:
         return Matches(found, targets, materials, tuple(inexact))
     if len(joints) != len(names["joint"]):
         raise ValueError(
-            f"clip {clip.name!r} has {len(joints)} unnamed joints; the model has {len(names['joint'])}"
+            f"clip {quoted(clip.name)} has {len(joints)} unnamed joints; the model has {len(names['joint'])}"
         )
     return Matches(np.arange(len(joints), dtype=np.int32), targets, materials)
 
@@ -156,7 +157,7 @@ def _inexact_pairs(clips: Sequence[Clip], matches: Sequence[Matches], names: tup
     pairs = {}
     for clip, match in zip(clips, matches, strict=True):
         for joint in match.inexact:
-            pairs[f"{clip._joint_names[joint]!r} is {names[match.joints[joint]]!r}"] = True
+            pairs[f"{clip._joint_names[joint]!r} is {quoted(names[match.joints[joint]])}"] = True
     return list(pairs)
 
 
@@ -192,14 +193,14 @@ def bind(clips: Sequence[Clip], model: "Model") -> _core.Block:
     unmatched = _unmatched_names(clips, matches)
     if unmatched and not len(sections["CHANNELS"]):
         raise ValueError(
-            f"no joint of clip {clips[0].name!r} is in the model; expected one that it moves: "
-            f"{unmatched[0]!r}, ..."
+            f"no joint of clip {quoted(clips[0].name)} is in the model; expected one that it moves: "
+            f"{quoted(unmatched[0])}, ..."
         )
     notes = _Notes(pool)
     notes.add(
         "channels_dropped",
         "channels of added clips that move nothing of the model were left out",
-        [repr(name) for name in unmatched],
+        [quoted(name) for name in unmatched],
     )
     notes.add(
         "joints_matched",
@@ -210,7 +211,7 @@ def bind(clips: Sequence[Clip], model: "Model") -> _core.Block:
     notes.add(
         "shear_lost",
         "animated joints have shear in their rest matrix, which is lost while they move",
-        [repr(name) for name in _sheared_names(model, sections["CHANNELS"])],
+        [quoted(name) for name in _sheared_names(model, sections["CHANNELS"])],
     )
     sections["REPORT"] = notes.section()
     sections["TEXT"] = pool.section()

@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import _block
 from .._arguments import finite
+from .._text import quoted
 from .._types import Array, Floats
 from ..clip import Channel, Clip
 from ..kinds.sampling import frame_times
@@ -56,7 +57,7 @@ def derived(
     root_motion = source._motion if isinstance(motion, EllipsisType) else motion
     if root_motion is not None and not np.isfinite(root_motion.values).all():
         raise ValueError(
-            f"clip {source.name!r} overflows: its root motion is beyond float32 (3.4e38); {_SMALLER}"
+            f"clip {quoted(source.name)} overflows: its root motion is beyond float32 (3.4e38); {_SMALLER}"
         )
     record = ClipRows(pool)
     record.add(
@@ -90,7 +91,7 @@ def _check_keys(source: Clip, channel: Channel) -> None:
             continue
         key = int(np.argmin(np.isfinite(rows).all(axis=1)))
         raise ValueError(
-            f"clip {source.name!r} overflows: the {channel.path} of {channel.name!r} at "
+            f"clip {quoted(source.name)} overflows: the {channel.path} of {quoted(channel.name)} at "
             f"{channel.times[key]:.6g} s is beyond float32 (3.4e38); {_SMALLER}"
         )
 

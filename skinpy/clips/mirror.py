@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from .._arguments import brief, items_of
+from .._text import quoted
 from .._types import Array
 from ..clip import Channel, Clip
 from ..errors import unknown_name
@@ -32,7 +33,7 @@ def mirrored(clip: Clip, axis: AxisLike | None, pairs: Pairs | None) -> Clip:
     model = clip._bound_model()
     if clip.is_additive:
         raise ValueError(
-            f"clip {clip.name!r} is additive; expected the clip that it was made from: mirror that, "
+            f"clip {quoted(clip.name)} is additive; expected the clip that it was made from: mirror that, "
             "then take additive()"
         )
     names = model.skeleton.names
@@ -71,7 +72,7 @@ def _given_pairs(pairs: Pairs, model: "Model") -> list[tuple[int, int]]:
             if name not in model.skeleton.names:
                 raise unknown_name("joint", name, model.skeleton.names, "pairs")
             if name in taken:
-                raise ValueError(f"pairs has joint {name!r} twice")
+                raise ValueError(f"pairs has joint {quoted(name)} twice")
             taken.add(name)
         joints.append((model.skeleton.index(pair[0]), model.skeleton.index(pair[1])))
     return joints

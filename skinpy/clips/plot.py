@@ -8,6 +8,7 @@ import numpy as np
 
 from .._arguments import brief
 from .._plots import INK, new_figure, put_title, tidy
+from .._text import quoted, quoted_list
 from .._types import Array
 from ..clip import Channel, Clip
 from ..errors import unknown_name
@@ -26,7 +27,6 @@ _SAMPLES = 1000
 #: Where a curve is sampled between any two keys.
 _FRACTIONS = np.linspace(0.0, 1.0, 9)[:-1]
 #: Names that an error lists.
-_MAX_LISTED = 8
 _LABELS = {
     "translation": "translation\n(model units)",
     "rotation": "rotation\n(quaternion)",
@@ -58,13 +58,12 @@ def chosen(clip: Clip, joint: "JointLike | None", target: "JointLike | None") ->
                 if getattr(one, "joint" if target is None else "target") is not None
             )
         )
-        listed = ", ".join(map(repr, moving[:_MAX_LISTED])) or "nothing"
-        listed += f" and {len(moving) - _MAX_LISTED} more" if len(moving) > _MAX_LISTED else ""
+        listed = quoted_list(moving) or "nothing"
         raise ValueError(
-            f"no channel of clip {clip.name!r} moves {what} {name!r}; the clip moves {listed}; "
+            f"no channel of clip {quoted(clip.name)} moves {what} {quoted(name)}; the clip moves {listed}; "
             "expected one of these"
         )
-    return f"{clip.name!r}: {what} {name!r}", found
+    return f"{quoted(clip.name)}: {what} {quoted(name)}", found
 
 
 def _index_of(argument: str, value: "JointLike", names: Sequence[str]) -> int:

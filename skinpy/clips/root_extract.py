@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._arguments import flag, names_of, one_of
+from .._text import quoted
 from .._types import Array
 from ..clip import Channel, Clip
 from ..models.overflow import refuse_overflow
@@ -47,10 +48,10 @@ def _checked_model(clip: Clip) -> "Model":
     """The model of a clip that can get root motion; ValueError for other clips."""
     model = clip._bound_model()
     if clip.is_additive:
-        raise ValueError(f"clip {clip.name!r} is additive; differences of poses have no root motion")
+        raise ValueError(f"clip {quoted(clip.name)} is additive; differences of poses have no root motion")
     if clip._motion is not None:
         raise ValueError(
-            f"clip {clip.name!r} has root motion already; expected the clip that it was made from"
+            f"clip {quoted(clip.name)} has root motion already; expected the clip that it was made from"
         )
     refuse_overflow(model, clip)
     return model

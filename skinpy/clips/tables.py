@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from .._text import quoted
 from .._types import Array
 from ..clip import Channel, Clip
 
@@ -38,7 +39,8 @@ def _check_size(clip: Clip, form: str, size: int, channels: Sequence[Channel], w
     if size > max(_MAX_BYTES, _MAX_GROWTH * clip.nbytes):
         keys = sum(len(channel.times) for channel in channels)
         raise ValueError(
-            f"clip {clip.name!r} has {keys} keys, which take {size / 1e6:.0f} MB as {form}{words}; expected "
+            f"clip {quoted(clip.name)} has {keys} keys, which take {size / 1e6:.0f} MB as "
+            f"{form}{words}; expected "
             "a shorter clip (trim) or fewer keys (resample). clip.channels has the keys as arrays"
         )
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _core
-from .._text import unicode_text
+from .._text import quoted, unicode_text
 from .._types import Array
 from ..assets import Material, Submesh, Target, Texture, file_textures
 from ..clips.looks import UV_PATHS, visible_joints
@@ -324,7 +324,7 @@ def _texture_transform(material: Material, needed: bool) -> dict[str, Any]:
     scale_v = math.sin(rotation) * b + math.cos(rotation) * d
     if abs(a * b + c * d) > _SHEAR_TOLERANCE * scale_u * math.hypot(b, d):
         warnings.warn(
-            f"material {material.name!r}: glTF has no shear of textures, so the shear is lost",
+            f"material {quoted(material.name)}: glTF has no shear of textures, so the shear is lost",
             SkinpyWarning,
             stacklevel=2,
         )
@@ -349,7 +349,7 @@ def _warn_of_hidden(submeshes: list[Submesh]) -> None:
     if submeshes:
         warnings.warn(
             f"glTF cannot hold hidden submeshes; {len(submeshes)} are written as visible ones, the first is "
-            f"{submeshes[0].name!r}",
+            f"{quoted(submeshes[0].name)}",
             SkinpyWarning,
             stacklevel=2,
         )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._text import unicode_text
+from .._text import quoted, quoted_list, unicode_text
 from .._types import Array
 from ..errors import SkinpyWarning
 from .glb_buffer import Buffer, check_size, named, numbers
@@ -43,7 +43,7 @@ def animations(model: "Model", targets: dict[int, list[int]], buffer: Buffer) ->
     """Return the entries of "animations", one per clip; `targets` come from `targets_of_nodes`."""
     kept = [clip for clip in model.clips if not clip.is_additive]
     if len(kept) < len(model.clips):
-        names = ", ".join(repr(clip.name) for clip in model.clips if clip.is_additive)
+        names = quoted_list([clip.name for clip in model.clips if clip.is_additive])
         warnings.warn(f"glTF cannot hold additive clips; left out: {names}", SkinpyWarning, stacklevel=2)
     nodes: dict[int, list[int]] = {}
     for node, of_node in targets.items():
@@ -86,7 +86,8 @@ def _animation(model: "Model", clip: "Clip", lines: list[KeyLine], buffer: Buffe
             of_joint = line.path == "visibility" or line.path not in _POINTERS
             name = model.skeleton.names[line.node] if of_joint else model.materials[line.node].name
             raise ValueError(
-                f"clip {clip.name!r} overflows: {line.path} of {name!r} is beyond float32 (3.4e38) at "
+                f"clip {quoted(clip.name)} overflows: {line.path} of {quoted(name)} is beyond float32 "
+                "(3.4e38) at "
                 "an end of the clip or between keys, where glTF needs a key; expected smaller keys"
             )
         key = (

@@ -9,6 +9,7 @@ from zipfile import ZIP_STORED, ZipFile, ZipInfo
 import numpy as np
 
 from .._arguments import brief
+from .._text import quoted
 from .._types import Array, Rotation
 from ..clip import Clip
 from ..models.frames import checked_rate
@@ -57,20 +58,23 @@ def read_entries(file: IO[bytes]) -> dict[str, Array]:
 def _read_entry(archive: ZipFile, member: ZipInfo, name: str) -> Array:
     """Return the array of one entry."""
     if member.compress_type != ZIP_STORED:
-        raise ValueError(f"its entry {name!r} is compressed")
+        raise ValueError(f"its entry {quoted(name)} is compressed")
     kinds, axes = _ENTRIES[name]
     with archive.open(member) as entry:
         if np.lib.format.read_magic(entry) != (1, 0):
-            raise ValueError(f"its entry {name!r} has another version than NumPy writes for such arrays")
+            raise ValueError(
+                f"its entry {quoted(name)} has another version than NumPy writes for such arrays"
+            )
         shape, by_columns, dtype = np.lib.format.read_array_header_1_0(entry)
         bytes_left = member.file_size - entry.tell()
         if dtype.kind not in kinds or len(shape) != axes or prod(shape) * dtype.itemsize != bytes_left:
             raise ValueError(
-                f"its entry {name!r} has shape {brief(shape)} and dtype {brief(dtype)} in {bytes_left} bytes"
+                f"its entry {quoted(name)} has shape {brief(shape)} and dtype {brief(dtype)} in "
+                f"{bytes_left} bytes"
             )
         array = np.frombuffer(entry.read(), dtype)
     if array.nbytes != bytes_left:
-        raise ValueError(f"its entry {name!r} ends too early")
+        raise ValueError(f"its entry {quoted(name)} ends too early")
     return array.reshape(shape, order="F" if by_columns else "C")
 
 
@@ -97,9 +101,9 @@ def _stored_clips(entries: dict[str, Array], capacity: int) -> tuple[BakedClip, 
     for name, first, frames, fps, duration, ticks in numbers:
         clip = BakedClip(str(name), int(first), int(frames), checked_rate(fps), float(duration), float(ticks))
         if clip.row != row or not 0 < clip.frames <= capacity - row or not clip.ticks_per_second > 0:
-            raise ValueError(f"its clip {clip.name!r} does not begin where the clip before ends")
+            raise ValueError(f"its clip {quoted(clip.name)} does not begin where the clip before ends")
         if not 0 <= clip.duration < capacity / clip.fps or len(clip.times) != clip.frames:
-            raise ValueError(f"its clip {clip.name!r} has {clip.frames} frames for {clip.duration:g} s")
+            raise ValueError(f"its clip {quoted(clip.name)} has {clip.frames} frames for {clip.duration:g} s")
         clips.append(clip)
         row += clip.frames
     if not clips:
@@ -116,6 +120,7 @@ def same_clips(model: Model, clips: tuple[BakedClip, ...], slots: int) -> tuple[
     for clip in clips:
         if clip.name not in model.clips or model.clips[clip.name].duration != clip.duration:
             raise ValueError(
-                f"model has no clip {clip.name!r} of {clip.duration:g} s; model.add_clips gives one that has"
+                f"model has no clip {quoted(clip.name)} of {clip.duration:g} s; model.add_clips gives "
+                "one that has"
             )
     return tuple(model.clips[clip.name] for clip in clips)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import _block, _core
+from .._text import quoted
 from .._types import Array
 from ..models.extras import cut_extras, read_extras, write_extras
 
@@ -98,7 +99,7 @@ class RigidCut:
             vertex = vertices[wrong[0]]
             name = self.model.skeleton.names[self.joints[vertex]]
             raise ValueError(
-                f"the {what} {self.source[vertex]} in the space of joint {name!r} is beyond float32 "
+                f"the {what} {self.source[vertex]} in the space of joint {quoted(name)} is beyond float32 "
                 "(3.4e38); expected smaller positions and inverse bind matrices"
             )
 
@@ -140,11 +141,15 @@ class RigidCut:
             records["count"][number] = len(moved)
             lines["TARGET_VERTICES"].append(moved.astype(np.uint32))
             lines["TARGET_POSITIONS"].append(_apply(linear, target.positions[rows]))
-            self._check_finite(f"target {target.name!r} at vertex", lines["TARGET_POSITIONS"][-1], moved)
+            self._check_finite(
+                f"target {quoted(target.name)} at vertex", lines["TARGET_POSITIONS"][-1], moved
+            )
             if target.normals is not None:
                 normals = _apply(_cofactors(linear), target.normals[rows])
                 lines["TARGET_NORMALS"].append(normals / lengths[moved])
-                self._check_finite(f"target {target.name!r} at normal", lines["TARGET_NORMALS"][-1], moved)
+                self._check_finite(
+                    f"target {quoted(target.name)} at normal", lines["TARGET_NORMALS"][-1], moved
+                )
         found = {"TARGETS": records}
         for name, (row, dtype) in {
             "TARGET_VERTICES": ((), np.uint32),

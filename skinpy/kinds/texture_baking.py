@@ -9,6 +9,7 @@ import numpy as np
 
 from .._arguments import one_of, whole
 from .._progress import working
+from .._text import quoted
 from .._types import Floats, Rotation
 from ..clip import Clip
 from ..models.frames import checked_rate, chunks
@@ -88,7 +89,8 @@ def _check_range(clip: Clip, palettes: Floats, dtype: Precision) -> None:
     if not largest <= np.finfo(dtype).max:
         wanted = "; expected dtype='float32'" if np.isfinite(largest) else ""
         raise ValueError(
-            f"clip {clip.name!r} has a matrix with {largest:.6g} in it, which {dtype} cannot hold (at most "
+            f"clip {quoted(clip.name)} has a matrix with {largest:.6g} in it, which {dtype} cannot "
+            "hold (at most "
             f"{np.finfo(dtype).max:.6g}){wanted}"
         )
 

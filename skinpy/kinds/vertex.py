@@ -13,6 +13,7 @@ from .. import _block, _core
 from .._arguments import brief, check_model, finite, instance, integer, one_of, positive, text
 from .._confinement import USUAL, confinement
 from .._strict import Strict
+from .._text import quoted
 from .._types import Array, Floats, Loop, PathLike
 from ..models.frames import (
     checked_frames,
@@ -578,7 +579,7 @@ class VertexAnimation(Strict):
         bound = finite("max_error", max_error)
         if bound < 0:
             raise ValueError(f"max_error is {bound:g}; expected a distance, 0 or more")
-        check_frames_finite(f"frames of {self._name!r} hold", self._frames)
+        check_frames_finite(f"frames of {quoted(self._name)} hold", self._frames)
         chosen = choose_keys(self._times, self._frames, bound)
         while True:
             thin = self._only(chosen)
@@ -589,7 +590,7 @@ class VertexAnimation(Strict):
             worst[chosen] = -1.0  # every round adds another frame, so the loop ends
             if worst.max() <= bound:
                 raise ValueError(
-                    f"frames of {self._name!r} are too large for straight lines between them in float32"
+                    f"frames of {quoted(self._name)} are too large for straight lines between them in float32"
                 )
             chosen = sorted({*chosen, int(worst.argmax())})
         errors = float(worst.max()), float(np.sqrt(square.mean()))

@@ -8,6 +8,7 @@ import numpy as np
 
 from .._arguments import check_model
 from .._progress import working
+from .._text import quoted
 from ..clip import Clip
 from ..models.frames import checked_rate, chunks
 from ..models.overflow import refuse_points
@@ -90,7 +91,7 @@ def bake_vertices(
         source.sample(times, (frames, normals), loop="clamp")
     if isinstance(source, Clip):
         refuse_points(model, frames, source, times)
-    check_frames_finite(f"clip {source.name!r} bakes to", frames)
+    check_frames_finite(f"clip {quoted(source.name)} bakes to", frames)
     title = source.name if name is None else name
     return VertexAnimation("vertex", times, frames, normals, model, title, rate, "linear")
 

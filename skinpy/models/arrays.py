@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from .. import _block, _core
 from .._arguments import any_array, check_shape, floats, mapping, names_of
+from .._text import quoted
 from .._types import Array, Floats
 from ..errors import LoadError
 from ..models.frames import smooth_normals, unit
@@ -210,9 +211,11 @@ def _targets(targets: Mapping[str, Differences], vertices: int, pool: _block.Tex
     for name, given in mapping("targets", targets, "a mapping of names to differences").items():
         both = given if isinstance(given, tuple) else (given, np.zeros((vertices, 3)))
         if len(both) != 2:
-            raise ValueError(f"targets[{name!r}] has {len(both)} arrays; expected positions and normals")
-        of_positions = floats(f"targets[{name!r}]", both[0], (vertices, 3))
-        of_normals = floats(f"normals of targets[{name!r}]", both[1], (vertices, 3))
+            raise ValueError(
+                f"targets[{quoted(name)}] has {len(both)} arrays; expected positions and normals"
+            )
+        of_positions = floats(f"targets[{quoted(name)}]", both[0], (vertices, 3))
+        of_normals = floats(f"normals of targets[{quoted(name)}]", both[1], (vertices, 3))
         rows = np.flatnonzero(of_positions.any(axis=1) | of_normals.any(axis=1))
         records.append((pool.add(name), 0, 0.0, first, len(rows)))
         moved.append(rows.astype(np.uint32))

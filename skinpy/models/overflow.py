@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from .._text import quoted
 from .._types import Array
 from .frames import chunks
 
@@ -67,7 +68,7 @@ def refuse_points(model: Model, positions: Array, clip: Clip | None, times: Arra
 
 def overflow_words(clip: Clip | None, found: Overflow) -> str:
     """What overflows, as the beginning of a sentence."""
-    subject = "the rest pose" if clip is None else f"clip {clip.name!r}"
+    subject = "the rest pose" if clip is None else f"clip {quoted(clip.name)}"
     time = "" if clip is None else f" at {found.time:.6g} s"
     return f"{subject} overflows{time}: {found.what} is beyond float32 (3.4e38)"
 
@@ -82,11 +83,11 @@ def _first(model: Model, clip: Clip | None, times: Array) -> Overflow | None:
     place = _first_bad(pose.globals())
     if place is not None:
         name = names[place[1]]
-        return Overflow(name, f"the transform of joint {name!r}", float(times[place[0]]))
+        return Overflow(name, f"the transform of joint {quoted(name)}", float(times[place[0]]))
     place = _first_bad(pose.palette())
     if place is not None:
         name = names[joints[place[1]]]
-        return Overflow(name, f"the palette matrix of joint {name!r}", float(times[place[0]]))
+        return Overflow(name, f"the palette matrix of joint {quoted(name)}", float(times[place[0]]))
     place = _first_bad(model.deform(pose, normals=False)[0])
     if place is not None:
         return _of_vertex(model, place[1], float(times[place[0]]))
@@ -95,7 +96,7 @@ def _first(model: Model, clip: Clip | None, times: Array) -> Overflow | None:
 
 def _of_vertex(model: Model, vertex: int, time: float) -> Overflow:
     name = model.skeleton.names[model.skin.joints[model.mesh.slots[vertex, 0]]]
-    return Overflow(name, f"vertex {vertex}, which follows joint {name!r},", time)
+    return Overflow(name, f"vertex {vertex}, which follows joint {quoted(name)},", time)
 
 
 def _first_bad(results: Array) -> tuple[int, int] | None:

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._arguments import between, brief, check_model, finite, flag, instance, one_of, text
+from .._text import quoted
 from .._types import Array, Floats, Loop
 from ..clip import Clip
 from ..errors import unknown_name
@@ -906,7 +907,7 @@ class AnimationController:
             return Motion(self.model.clips[clip])
         if clip.model is not self.model:
             raise ValueError(
-                f"clip {clip.name!r} is not bound to this model; "
+                f"clip {quoted(clip.name)} is not bound to this model; "
                 "model.add_clips(clip) returns a model that has it"
             )
         return Motion(clip)

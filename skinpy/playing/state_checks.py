@@ -3,6 +3,7 @@
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 
+from .._text import quoted
 from .states import Condition, State, Transition
 
 _Edges = Mapping[str, Sequence[tuple[str, tuple[Condition, ...]]]]
@@ -23,7 +24,9 @@ def check_reachable(
         raise ValueError(f"no transitions lead from the start {start!r} to {', '.join(map(repr, lost))}")
     for name, state in states.items():
         if state.loop == "once" and not state.final and not outgoing[name]:
-            raise ValueError(f'state {name!r} ends and no transition leads out of it; mark it "final": true')
+            raise ValueError(
+                f'state {quoted(name)} ends and no transition leads out of it; mark it "final": true'
+            )
 
 
 def check_cycles(outgoing: Mapping[str, Sequence[Transition]], instant: Iterable[str] = ()) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 from .._arguments import path_of
 from .._json import parse_json
 from .._strict import Strict
+from .._text import quoted
 from .._types import PathLike
 from ..files.whole import replacing
 from .state_checks import check_cycles, check_reachable
@@ -166,7 +167,7 @@ class StateMachine(Strict):
                     routes[one.target] = (*routes[name], one)
                     waiting.append(one.target)
         if target not in routes:
-            raise ValueError(f"no transitions lead from {origin!r} to {target!r}")
+            raise ValueError(f"no transitions lead from {quoted(origin)} to {quoted(target)}")
         return routes[target]
 
     def to_dict(self) -> dict[str, Any]:
@@ -264,7 +265,7 @@ class StateMachine(Strict):
             If a value has the wrong type.
         """
         name = path_of("path", path)
-        return cls(parse_json(f"the file {name!r}", Path(name).read_bytes()))
+        return cls(parse_json(f"the file {quoted(name)}", Path(name).read_bytes()))
 
     def __eq__(self, other: object) -> bool:
         return self.to_dict() == other.to_dict() if isinstance(other, StateMachine) else NotImplemented

@@ -10,10 +10,12 @@ from dataclasses import fields
 from typing import Any
 
 from .._arguments import brief, finite, flag, items_of, one_of
-from .._text import printable
+from .._text import printable, quoted
 from ..errors import unknown_name
 from .blend_space import BlendSpace1D, space_from_dict
 from .states import OPERATORS, Condition, State, Transition, Value
+
+_MAX_SHOWN = 40  # characters of the name of a state, where a message says of which transition it is
 
 
 class Parser:
@@ -24,13 +26,13 @@ class Parser:
         parameters = _mapping("parameters", data.get("parameters", {}))
         self.triggers = frozenset(name for name, value in parameters.items() if value == "trigger")
         self.parameters = {
-            name: False if name in self.triggers else parameter_value(f"parameter {name!r}", value)
+            name: False if name in self.triggers else parameter_value(f"parameter {quoted(name)}", value)
             for name, value in parameters.items()
         }
         states = _mapping("states", data["states"])
         if "*" in states:
             raise ValueError('states has a state named "*", which means any state')
-        self.states = {name: self._state(f"state {name!r}", one) for name, one in states.items()}
+        self.states = {name: self._state(f"state {quoted(name)}", one) for name, one in states.items()}
         self.start = known("start", "state", data["start"], self.states)
         given = data.get("transitions", [])
         if isinstance(given, str | Mapping) or not isinstance(given, Sequence):
@@ -64,7 +66,9 @@ class Parser:
         for name in names:
             known(where, "parameter", name, self.parameters)
             if isinstance(self.parameters[name], bool):
-                raise TypeError(f"{where}: parameter {name!r} is not a number, which a blend space needs")
+                raise TypeError(
+                    f"{where}: parameter {quoted(name)} is not a number, which a blend space needs"
+                )
         return tuple(names)
 
     def _transition(self, number: int, data: Any) -> Transition:
@@ -74,7 +78,8 @@ class Parser:
         _check_keys(
             where, data, tuple(keys.get(one.name, one.name) for one in fields(Transition)), ("from", "to")
         )
-        where = f"{where} ({printable(data['from'])} -> {printable(data['to'])})"
+        origin, target = (printable(data[end])[:_MAX_SHOWN] for end in ("from", "to"))
+        where = f"{where} ({origin} -> {target})"
         origin = "*" if data["from"] == "*" else known(where, "state", data["from"], self.states)
         target = known(where, "state", data["to"], self.states)
         when = data.get("when", ())
@@ -123,7 +128,7 @@ class Parser:
             raise TypeError(f"{where}: condition {list(data)!r} compares with {data[2]!r}; expected {kind}")
         if is_bool and (sign not in ("==", "!=") or name in self.triggers):
             raise ValueError(
-                f"{where}: condition {list(data)!r} has an operator for numbers; expected [{name!r}]"
+                f"{where}: condition {list(data)!r} has an operator for numbers; expected [{quoted(name)}]"
             )
         return Condition(name, sign, value)
 
@@ -152,7 +157,7 @@ def _mapping(where: str, data: Any) -> Mapping[str, Any]:
         raise TypeError(f"{where} is of type {type(data).__name__}; expected a dict")
     for key in data:
         if not isinstance(key, str) or not key:
-            raise TypeError(f"{where} has the key {key!r}; expected names")
+            raise TypeError(f"{where} has the key {quoted(key)}; expected names")
     return data
 
 
@@ -163,7 +168,7 @@ def _check_keys(where: str, data: Any, names: Sequence[str], needed: Sequence[st
             raise ValueError(unknown_name(f"key in {where}", key, names).args[0])
     for key in needed:
         if key not in data:
-            raise ValueError(f"{where} has no {key!r}; expected {', '.join(map(repr, needed))}")
+            raise ValueError(f"{where} has no {quoted(key)}; expected {', '.join(map(repr, needed))}")
 
 
 def _word(where: str, value: Any, words: Sequence[str]) -> Any:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._arguments import instance
 from .._strict import Strict
+from .._text import quoted
 from ..clip import Clip
 from .motion import Motion
 from .state_checks import check_cycles
@@ -172,10 +173,10 @@ class StatePlayer(Strict):
     def _set(self, name: str, value: Value) -> None:
         """Set a parameter."""
         old = self.parameters[name]
-        checked = parameter_value(f"parameter {name!r}", value)
+        checked = parameter_value(f"parameter {quoted(name)}", value)
         if isinstance(old, bool) != isinstance(checked, bool):
             kind = "True or False" if isinstance(old, bool) else "a number"
-            raise TypeError(f"parameter {name!r} is set to {value!r}; expected {kind}")
+            raise TypeError(f"parameter {quoted(name)} is set to {value!r}; expected {kind}")
         if checked != old:
             self._values[name] = checked
             self._invalidate()
@@ -308,7 +309,7 @@ class _Parameters(MutableMapping[str, Value]):
         self._player._set(name, value)
 
     def __delitem__(self, name: str) -> None:
-        raise TypeError(f"parameter {name!r} cannot be deleted")
+        raise TypeError(f"parameter {quoted(name)} cannot be deleted")
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._player._values)
@@ -339,11 +340,11 @@ def _check_clips(machine: StateMachine, clips: Mapping[str, Sequence[Clip]]) -> 
     check_cycles(machine._outgoing, instant)
     for name, transitions in machine._outgoing.items():
         for one in transitions:
-            where = f"the transition {name!r} -> {one.target!r}"
+            where = f"the transition {quoted(name)} -> {quoted(one.target)}"
             if isinstance(one.sync, str):
                 for clip in clips[name]:
                     events = [event.name for event in clip.events]
-                    known(where, f"event of clip {clip.name!r}", one.sync, events)
+                    known(where, f"event of clip {quoted(clip.name)}", one.sync, events)
             short = [state for state in (name, one.target) if state in instant]
             if one.warp and short:
                 raise ValueError(f"{where}: warp needs clips that last; one of {short[0]!r} has no length")

@@ -12,6 +12,7 @@ import numpy as np
 from .. import _block
 from .._arguments import check_model
 from .._progress import working
+from .._text import quoted
 from .._types import Array, Floats
 from ..clip import Clip
 from ..clips.evaluate import Evaluator
@@ -110,7 +111,7 @@ def _source(model: Model, clip: Clip | str | int | None) -> Clip:
     if clip.model is not model:
         owner = "no model" if clip.model is None else "another model"
         raise ValueError(
-            f"clip {clip.name!r} is bound to {owner}; model.add_clips(clip) returns a model that has it"
+            f"clip {quoted(clip.name)} is bound to {owner}; model.add_clips(clip) returns a model that has it"
         )
     return clip
 

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from .._arguments import check_clip, finite
+from .._text import quoted
 from .._types import Array, Floats
 from ..clip import Clip
 from ..models.frames import chunks
@@ -105,14 +106,15 @@ def checked_error(max_error: float | None, clip: Clip) -> float:
     need_vertices(clip._bound_model(), "the error of a clip at the skin")
     if clip.is_additive:
         raise ValueError(
-            f"clip {clip.name!r} is additive: on its own it has no pose at which errors can be measured"
+            f"clip {quoted(clip.name)} is additive: on its own it has no pose at which errors can be measured"
         )
     if max_error is None:
         size = size_of(clip)
         if not math.isfinite(size):
             refuse_overflow(clip._bound_model(), clip)
             raise ValueError(
-                f"clip {clip.name!r} is larger than float32 holds (3.4e38); expected max_error, as there is "
+                f"clip {quoted(clip.name)} is larger than float32 holds (3.4e38); expected max_error, "
+                "as there is "
                 "no size to take it from"
             )
         return _DEFAULT_ERROR * size

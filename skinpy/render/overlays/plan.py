@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from skinpy.kinds import VertexAnimation
 
+from ..._text import quoted
 from ..camera import moved_box
 from ..figure import Figure
 from ..moment import Moment
@@ -341,7 +342,7 @@ def _missing(poser: Poser, moment: Moment) -> dict[str, str]:
     if not poser.has_mesh:
         reasons |= dict.fromkeys(_NEED_MESH, "this model has no mesh")
     if isinstance(motion, VertexAnimation):
-        why = f"{motion.name!r} is a vertex animation, which has no joints"
+        why = f"{quoted(motion.name)} is a vertex animation, which has no joints"
         reasons |= dict.fromkeys(_NEED_JOINTS, why)
     if isinstance(pose, np.ndarray):
         why = "a palette does not have the positions of joints; draw a Pose"

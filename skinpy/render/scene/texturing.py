@@ -12,6 +12,7 @@ import numpy as np
 
 from skinpy.kinds import UVAnimation
 
+from ..._text import quoted, quoted_list
 from .geometry import Surface, Wrap
 
 if TYPE_CHECKING:
@@ -77,8 +78,8 @@ def named_animations(uv: UVLike, model: Model) -> Mapping[str | None, UVAnimatio
     names = [material.name for material in model.materials]
     for name in uv:
         if name not in names:
-            raise KeyError(f"uv names the material {name!r}; the model has {', '.join(map(repr, names))}")
-    return {name: _checked(f"uv[{name!r}]", animation) for name, animation in uv.items()}
+            raise KeyError(f"uv names the material {quoted(name)}; the model has {quoted_list(list(names))}")
+    return {name: _checked(f"uv[{quoted(name)}]", animation) for name, animation in uv.items()}
 
 
 def _checked(argument: str, animation: UVAnimation) -> UVAnimation:

@@ -17,6 +17,7 @@ from skinpy._images import decoded
 from skinpy.assets import Texture
 from skinpy.errors import SkinpyWarning
 
+from ..._text import quoted
 from ...output.picture import pillow
 
 # Types of numbers by their names in web/data.js.
@@ -69,7 +70,7 @@ def packed_image(texture: Texture, largest: int) -> dict[str, str] | None:
     try:
         return _read_image(tool, texture, largest)
     except Exception as error:  # decoders raise errors of any type for broken files
-        warnings.warn(f"texture {texture.name!r} is not drawn: {error}", SkinpyWarning, stacklevel=2)
+        warnings.warn(f"texture {quoted(texture.name)} is not drawn: {error}", SkinpyWarning, stacklevel=2)
         return None
 
 

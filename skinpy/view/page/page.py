@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from skinpy._arguments import whole
 from skinpy._strict import Strict
-from skinpy._text import html_text, unicode_text
+from skinpy._text import html_text, quoted, unicode_text
 from skinpy.clip import Clip
 from skinpy.files.whole import replacing
 from skinpy.kinds import VertexAnimation
@@ -279,7 +279,8 @@ def _motions(model: Model, clips: ClipLike | Sequence[ClipLike]) -> list[Clip | 
     for motion in motions:
         if isinstance(motion, Clip) and motion.model is not model:
             raise ValueError(
-                f"clip {motion.name!r} is of another model; model.add_clips(clip) returns a model that has it"
+                f"clip {quoted(motion.name)} is of another model; model.add_clips(clip) returns a "
+                "model that has it"
             )
     return [motion for motion in motions if motion is not None]
 
