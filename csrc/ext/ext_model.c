@@ -235,7 +235,8 @@ static void run_sampling(const sk_sample_job *job) {
     sk_sample_run(job);
     return;
   }
-  Py_BEGIN_ALLOW_THREADS sk_parallel(job, sample_range, job->time_count, 8 * (1 + GRAIN_JOINTS / 8 / (joints + 1)));
+  Py_BEGIN_ALLOW_THREADS sk_parallel(job, sample_range, job->time_count, 8 * (1 + GRAIN_JOINTS / 8 / (joints + 1)),
+                                     SK_MAX_THREADS);
   Py_END_ALLOW_THREADS
 }
 

@@ -59,7 +59,7 @@ static int faults_of(size_t count, size_t grain, sk_range_run run) {
   own.workers = sk_worker_count(count, own.grain);
   own.visits = calloc(count + 1, sizeof *own.visits);
   own.in_use = calloc(own.workers, sizeof *own.in_use);
-  sk_parallel(&own, run, count, grain);
+  sk_parallel(&own, run, count, grain, own.workers);
   for (i = 0; i < count; i++) own.faults += own.visits[i] != 1;
   own.faults += own.ranges != count / own.grain + (count % own.grain != 0);
   faults = own.faults;
@@ -177,7 +177,7 @@ static void run_of_pair(const void *job, size_t worker, size_t first, size_t cou
 static void a_thread_begins_with_its_own_part(void) {
   pair own = {.stops = false};
   use_threads(2);
-  sk_parallel(&own, run_of_pair, RANGES, 1);
+  sk_parallel(&own, run_of_pair, RANGES, 1, SK_MAX_THREADS);
   CHECK(!own.alone);
   CHECK_EQUAL(own.done, RANGES);
   CHECK_EQUAL(own.first[0], 0);
@@ -188,11 +188,11 @@ static void a_thread_begins_with_its_own_part(void) {
 static void a_thread_that_is_stopped_keeps_one_range(void) {
   pair own = {.stops = true}, next = {.alone = true};
   use_threads(2);
-  sk_parallel(&own, run_of_pair, RANGES, 1);
+  sk_parallel(&own, run_of_pair, RANGES, 1, SK_MAX_THREADS);
   CHECK(!own.alone);
   CHECK_EQUAL(own.ranges[0], RANGES - 1);
   CHECK_EQUAL(own.ranges[1], 1);
-  sk_parallel(&next, run_of_pair, RANGES, 1);
+  sk_parallel(&next, run_of_pair, RANGES, 1, SK_MAX_THREADS);
   CHECK_EQUAL(next.ranges[0], RANGES);
   CHECK_EQUAL(faults_of(4, 1, meet), 0); /* which ends the rest */
 }
@@ -260,23 +260,26 @@ static void *grow(void *flag) {
   return NULL;
 }
 
-/* Scratch was taken for two; that somebody else asks for more meanwhile must not bring a third. */
+/* Scratch was taken for some workers; that somebody else asks for more meanwhile must not bring another. */
 static void a_caller_gets_no_more_workers_than_it_was_told(void) {
-  record own = {.count = 100, .grain = 1};
-  atomic_uchar visits[100] = {0};
-  atomic_bool in_use[2] = {false, false};
-  pthread_t other;
-  size_t i;
-  use_threads(2);
-  own.workers = sk_worker_count(own.count, own.grain);
-  own.visits = visits;
-  own.in_use = in_use;
-  CHECK(pthread_create(&other, NULL, grow, NULL) == 0);
-  pthread_join(other, NULL);
-  sk_parallel(&own, visit_slowly, own.count, 1);
-  CHECK_EQUAL(own.faults, 0);
-  for (i = 0; i < COUNT(visits); i++) CHECK_EQUAL(visits[i], 1);
-  CHECK_EQUAL(sk_thread_count(), 8);
+  size_t count, i;
+  for (count = 1; count <= 2; count++) {
+    record own = {.count = 100, .grain = 1};
+    atomic_uchar visits[100] = {0};
+    atomic_bool in_use[2] = {false, false};
+    pthread_t other;
+    use_threads(count);
+    own.workers = sk_worker_count(own.count, own.grain);
+    own.visits = visits;
+    own.in_use = in_use;
+    CHECK_EQUAL(own.workers, count);
+    CHECK(pthread_create(&other, NULL, grow, NULL) == 0);
+    pthread_join(other, NULL);
+    sk_parallel(&own, visit_slowly, own.count, 1, own.workers);
+    CHECK_EQUAL(own.faults, 0);
+    for (i = 0; i < COUNT(visits); i++) CHECK_EQUAL(visits[i], 1);
+    CHECK_EQUAL(sk_thread_count(), 8);
+  }
 }
 
 /* A caller whose ranges last until they are let go. */
@@ -293,7 +296,7 @@ static void hold(const void *job, size_t worker, size_t first, size_t count) {
 }
 
 static void *call_held(void *argument) {
-  sk_parallel(argument, hold, 4, 1);
+  sk_parallel(argument, hold, 4, 1, SK_MAX_THREADS);
   return NULL;
 }
 

@@ -69,7 +69,6 @@ static pool_thread threads[SK_MAX_THREADS]; /* by number: 1 .. made */
 static part parts[SK_MAX_THREADS]; /* of the work, by worker: the caller has 0, thread n has n */
 static atomic_size_t opened; /* number of works so far; written with the lock held */
 static atomic_size_t wanted; /* threads in all; 0: the default, which was not determined yet */
-static _Thread_local size_t told; /* workers for which this thread has scratch memory; 0: it did not ask */
 
 /* ---- the count ------------------------------------------------------------------------------- */
 
@@ -321,9 +320,10 @@ static bool take_pool(void) {
   return free;
 }
 
-/* Opens the work to the threads of the pool, which the caller has taken. The system may give fewer than there should
-   be. */
+/* Opens the work to the threads of the pool, which the caller has taken. There may be fewer than the work was made for:
+   the system gives no more, or another caller has set a lower number since. */
 static void open_work(work *work, int64_t time) {
+  if (work->workers - 1 > thread_pool.keep) work->workers = thread_pool.keep + 1;
   while (thread_pool.made + 1 < work->workers && start_thread(thread_pool.made + 1)) thread_pool.made++;
   if (work->workers > thread_pool.made + 1) work->workers = thread_pool.made + 1;
   set_parts(work);
@@ -396,28 +396,23 @@ static bool is_resting(void) { return atomic_load_explicit(&thread_pool.rest, me
 static size_t range_count(size_t count, size_t grain) { return count / grain + (count % grain != 0); }
 
 static size_t workers_for(size_t ranges) {
-  size_t most = ranges / WORKER_RANGES, threads = most > 1 ? sk_thread_count() : 1;
+  size_t most = ranges / WORKER_RANGES, threads = sk_thread_count();
+  if (most < 2) return 1;
   return threads < most ? threads : most;
 }
 
-size_t sk_worker_count(size_t count, size_t grain) {
-  size_t workers = workers_for(range_count(count, grain));
-  if (workers < 2) return 1;
-  return told = is_resting() ? 1 : workers;
-}
+size_t sk_worker_count(size_t count, size_t grain) { return is_resting() ? 1 : workers_for(range_count(count, grain)); }
 
-void sk_parallel(const void *job, sk_range_run run, size_t count, size_t grain) {
+void sk_parallel(const void *job, sk_range_run run, size_t count, size_t grain, size_t workers) {
   work work = {.job = job, .run = run, .count = count, .grain = grain ? grain : 1};
-  size_t limit = told ? told : SK_MAX_THREADS;
   SK_ASSERT(run != NULL);
-  told = 0;
   work.ranges = range_count(count, work.grain);
   work.workers = workers_for(work.ranges);
   if (work.workers > 1 && is_resting()) {
     run_in_rest(&work);
     return;
   }
-  if (work.workers > limit) work.workers = limit;
+  if (work.workers > workers) work.workers = workers;
   if (work.workers > 1 && take_pool()) run_together(&work);
   else run_alone(&work); /* maybe because another caller has the pool */
 }

@@ -21,12 +21,11 @@ typedef void (*sk_range_run)(const void *job, size_t worker, size_t first, size_
    while the pool serves another caller, and for a while after threads cost more time than they saved: on a busy machine
    they may wait for a core. Then it is not much slower than with one thread.
 
-   Worker numbers stay below what sk_worker_count returned, if the calling thread asked since its last run: call that
-   first, allocate scratch memory for so many workers, then run. */
-void sk_parallel(const void *job, sk_range_run run, size_t count, size_t grain);
+   Worker numbers stay below `workers`, for so many of whom the caller has scratch memory, even if another thread asks
+   for more threads meanwhile. 0 counts as 1; SK_MAX_THREADS is no restriction. */
+void sk_parallel(const void *job, sk_range_run run, size_t count, size_t grain, size_t workers);
 
-/* Maximum number of workers of the next sk_parallel for so many elements and ranges of `grain` (at least 1): 1 or more.
-   That run may have fewer elements, but not more. */
+/* Returns for how many workers of such a run to take scratch memory; `grain` is at least 1. */
 size_t sk_worker_count(size_t count, size_t grain);
 
 /* Number of threads that sk_parallel may use, including the caller's: 1 .. SK_MAX_THREADS. */

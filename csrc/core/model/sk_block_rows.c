@@ -245,7 +245,7 @@ sk_status sk_check_rows(const sk_block *block, sk_error *error) {
     }
     s.ends[i] = ranges;
   }
-  if (ranges) sk_parallel(&s, run_ranges, ranges, block->size < THREADED_BYTES ? ranges : 1);
+  if (ranges) sk_parallel(&s, run_ranges, ranges, block->size < THREADED_BYTES ? ranges : 1, SK_MAX_THREADS);
   for (i = 0; i < RULES; i++)
     if (broken[i]) return rules[i].blame(block, &rules[i], error);
   return SK_OK;

@@ -167,5 +167,5 @@ void sk_crowd_run(const sk_crowd_job *job) {
   if (kernels && kernels->crowd_scratch(job) > 0) run.kernels = kernels;
   run.scratch = (char *)job->scratch + rounded(sk_crowd_groups_bytes(job->count));
   for (i = 0; i < job->workers && run.kernels; i++) run.kernels->crowd_begin(run.scratch + i * run.worker_bytes);
-  sk_parallel(&run, run_range, run.groups.group_count, grain_of(job));
+  sk_parallel(&run, run_range, run.groups.group_count, grain_of(job), job->workers);
 }

@@ -40,8 +40,7 @@ typedef struct sk_crowd_job {
    in the array: [n, k], or [n] where K is 1. Does not look at root, out and scratch. */
 sk_status sk_crowd_validate(const sk_crowd_job *job, sk_error *error);
 
-/* Bytes of scratch for all threads that the run will use. The thread that runs the job asks right before it does,
-   because the number of threads may change. Looks at skeleton, clips, count and slots; sets `workers`. */
+/* Bytes of scratch for all threads that the run will use. Looks at skeleton, clips, count and slots; sets `workers`. */
 size_t sk_crowd_scratch(sk_crowd_job *job);
 
 /* Fills `out`, on several threads where there is much to do. Allocates nothing and cannot fail. The bits of an

@@ -107,8 +107,6 @@ static size_t grain_of(const sk_palette_job *job) {
   return 8 * (1 + RANGE_JOINTS / 8 / (joints ? joints : 1)); /* full batches of a kernel */
 }
 
-static size_t worker_count(const sk_palette_job *job) { return sk_worker_count(job->count, grain_of(job)); }
-
 /* Whether the kernel for given poses fits: without a clip the rest pose counts as given. */
 static bool is_given(const sk_palette_job *job) { return !job->sampling || !job->sampling->clip; }
 
@@ -126,7 +124,10 @@ static size_t worker_bytes(const sk_palette_job *job) {
   return (bytes + SK_ALIGNMENT - 1) / SK_ALIGNMENT * SK_ALIGNMENT; /* so that no two workers write to one cache line */
 }
 
-size_t sk_palette_scratch(const sk_palette_job *job) { return worker_count(job) * worker_bytes(job); }
+size_t sk_palette_scratch(sk_palette_job *job) {
+  job->workers = sk_worker_count(job->count, grain_of(job));
+  return job->workers * worker_bytes(job);
+}
 
 static void run_range(const void *data, size_t worker, size_t first, size_t count) {
   const sk_palette_job *job = data;
@@ -139,5 +140,5 @@ static void run_range(const void *data, size_t worker, size_t first, size_t coun
 
 void sk_palette_run(const sk_palette_job *job) {
   if (job->count <= grain_of(job)) run_range(job, 0, 0, job->count);
-  else sk_parallel(job, run_range, job->count, grain_of(job));
+  else sk_parallel(job, run_range, job->count, grain_of(job), job->workers);
 }

@@ -39,6 +39,7 @@ typedef struct sk_palette_job {
   bool affine;   /* matrices of 12 floats, their first three rows; else 16 */
   float *out;    /* (N, J or S, 4, 4 or 3, 4), or (N, J, 3) for SK_POSITIONS */
   void *scratch; /* sk_palette_scratch(job) bytes, aligned to 32 */
+  size_t workers; /* set by sk_palette_scratch: threads that have scratch; 0 counts as 1 */
 } sk_palette_job;
 
 /* Writes the matrix in front of the roots of pose n, as sk_pose_front does; false where there is none. */
@@ -57,9 +58,9 @@ static inline size_t sk_palette_floats(const sk_palette_job *job) {
   }
 }
 
-/* Bytes of scratch for all threads that the run will use. The thread that runs the job asks right before it does,
-   because the number of threads may change. Looks at skeleton, sampling, count and result. */
-size_t sk_palette_scratch(const sk_palette_job *job);
+/* Bytes of scratch for all threads that the run will use. Looks at skeleton, sampling, count and result; sets
+   `workers`. */
+size_t sk_palette_scratch(sk_palette_job *job);
 
 /* Fills `out`, on several threads where there is much to do. Allocates nothing and cannot fail. The bits of a pose's
    result depend neither on the number of threads nor on the other poses of the job. */

@@ -213,5 +213,5 @@ void sk_deform_run(const sk_deform_job *job) {
   size_t i, bytes = lay_out(job).bytes;
   if (job->count == 0 || job->mesh->vertex_count == 0) return;
   for (i = 0; i < job->workers; i++) ((worker *)((char *)job->scratch + i * bytes))->ready = 0;
-  sk_parallel(job, run_range, job->count * block_count(job), grain_of(job));
+  sk_parallel(job, run_range, job->count * block_count(job), grain_of(job), job->workers);
 }

@@ -35,14 +35,14 @@ typedef struct sk_deform_job {
   const sk_influences *influences; /* of the mesh, for the kernels; NULL: the plain path */
 
   /* sk_deform_scratch fills these three. */
-  size_t workers;            /* threads that take part */
+  size_t workers;            /* threads that have scratch */
   const sk_kernels *kernels; /* NULL: the plain path */
   sk_store_hint store_hint;
   void *scratch; /* sk_deform_scratch(job) bytes, aligned to SK_ALIGNMENT */
 } sk_deform_job;
 
 /* Decides how the job will run, all of which is filled but for the last four fields, and returns how many bytes of
-   scratch that takes. The thread that runs the job calls this right before. */
+   scratch that takes. */
 size_t sk_deform_scratch(sk_deform_job *job);
 
 /* Fills the outputs, on several threads where there is much to do. Allocates nothing and cannot fail. The bits of the
