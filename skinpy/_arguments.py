@@ -117,6 +117,14 @@ def items_of(name: str, value: Any, wanted: str) -> list[Any]:
         raise wrong_type(name, value, wanted) from None
 
 
+def item_at(items: Sequence[T], index: Any) -> T:
+    """An item of a sequence of skinpy's own; TypeError or IndexError if there is none."""
+    number = integer("index", index, "a whole number or a slice")
+    if not -len(items) <= number < len(items):
+        raise IndexError(f"index is {brief(number)}; expected {-len(items)} to {len(items) - 1}")
+    return items[number]
+
+
 def mapping(name: str, value: Any, wanted: str) -> Mapping[Any, Any]:
     """The value itself; TypeError if it is not a mapping."""
     return instance(name, value, Mapping, wanted)  # type: ignore[type-abstract]

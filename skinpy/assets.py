@@ -10,7 +10,7 @@ from typing import Any, SupportsIndex, overload
 import numpy as np
 
 from . import _block, _core
-from ._arguments import instance, items_of, text
+from ._arguments import instance, item_at, items_of, text
 from ._strict import Strict
 from ._text import printable, unicode_text
 from ._types import Array, Floats
@@ -658,7 +658,7 @@ class Report(Strict, Sequence[ReportEntry]):
     def __getitem__(self, index: int | slice) -> ReportEntry | Report:
         if isinstance(index, slice):
             return Report(self._entries[index])
-        return self._entries[index]
+        return item_at(self._entries, index)
 
     def __len__(self) -> int:
         return len(self._entries)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ._arguments import brief, check_model, floats, instance
+from ._arguments import brief, check_model, flag, floats, instance, items_of, one_of
 from ._types import Floats
 from .errors import unknown_name
 
@@ -48,6 +48,15 @@ class Mask:
     kind: str
     values: tuple[str, ...] | tuple[float, ...]
     inverted: bool = False
+
+    def __post_init__(self) -> None:
+        one_of("kind", self.kind, tuple(_FINDERS))
+        if self.kind == "array":
+            floats("values", self.values, ("J",))
+        object.__setattr__(self, "values", tuple(items_of("values", self.values, "names or weights")))
+        object.__setattr__(self, "inverted", flag("inverted", self.inverted))
+        if self.kind != "array":
+            _names("values", self.values)
 
     @classmethod
     def below(cls, *joints: str) -> Mask:
@@ -194,9 +203,12 @@ class Mask:
             one = ", ".join(map(repr, _FINDERS))
             raise ValueError(f"mask is {brief(data)}; expected data: a dict with one of {one} and a list")
         makers = {"below": cls.below, "named": cls.named}
-        values = data[kinds[0]]
-        mask = makers[kinds[0]](*values) if kinds[0] in makers else cls.array(values)
-        return ~mask if data.get("inverted") else mask
+        (kind,), values = kinds, data[kinds[0]]
+        if kind in makers:
+            mask = makers[kind](*items_of(f"data[{kind!r}]", values, "a list of names"))
+        else:
+            mask = cls.array(values)
+        return ~mask if flag("data['inverted']", data.get("inverted", False)) else mask
 
 
 def mask_of(mask: Mask | str | None) -> Mask | None:
@@ -206,7 +218,7 @@ def mask_of(mask: Mask | str | None) -> Mask | None:
     return mask if mask is None else instance("mask", mask, Mask, "a Mask or the name of a joint")
 
 
-def _names(argument: str, names: tuple[str, ...]) -> tuple[str, ...]:
+def _names(argument: str, names: tuple[Any, ...]) -> tuple[str, ...]:
     """The names themselves, if there is at least one and all are str."""
     for name in names:
         if not isinstance(name, str):

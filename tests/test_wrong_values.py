@@ -20,6 +20,7 @@ from conftest import FULL_RUN
 
 import skinpy
 from skinpy._arguments import brief
+from skinpy.controller import Recording
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -142,6 +143,82 @@ def test_wrong_values_of_properties(world: public_functions.World) -> None:
 
 def test_wrong_values_of_properties_of_what_draws(world: public_functions.World, opengl: None) -> None:
     check(*set_all(world, drawn_settable(world)), 700)
+
+
+# ---- values inside of arguments ------------------------------------------------------------------------
+
+Inside = Callable[[public_functions.World, Any], object]
+MACHINE: dict[str, Any] = {
+    "start": "a",
+    "states": {"a": {"clip": "walk"}, "b": {"clip": "run"}},
+    "parameters": {"x": 1.0, "go": "trigger"},
+    "transitions": [{"from": "a", "to": "b", "when": [["go"]]}, {"from": "b", "to": "a", "switch": "end"}],
+}
+
+
+def machine(**changes: Any) -> skinpy.StateMachine:
+    return skinpy.StateMachine(MACHINE | changes)
+
+
+def transition(**changes: Any) -> skinpy.StateMachine:
+    return machine(transitions=[{"from": "a", "to": "b", "when": [["go"]]} | changes])
+
+
+def player(world: public_functions.World) -> Any:
+    return skinpy.AnimationController(world.model).run(machine())
+
+
+#: What a value stands in, by the word that the message has for it.
+INSIDE: dict[str, Inside] = {
+    "clip of clips": lambda w, v: w.model.clips[v],
+    "index of a report": lambda w, v: w.model.report[v],
+    "index of findings": lambda w, v: w.findings[v],
+    "way of an explanation": lambda w, v: w.model.explain(1)[v],
+    "trigger of a player": lambda w, v: player(w).trigger(v),
+    "state of a player": lambda w, v: player(w).travel(v),
+    "parameter of a player": lambda w, v: player(w).parameters.__setitem__("x", v),
+    "parameter by name": lambda w, v: player(w).parameters.__setitem__(v, 1.0),
+    "text of a recording": lambda w, v: Recording.from_json(v),
+    "start of a machine": lambda w, v: machine(start=v),
+    "states of a machine": lambda w, v: machine(states=v),
+    "state of a machine": lambda w, v: machine(states={"a": v}),
+    "clip of a state": lambda w, v: machine(states={"a": {"clip": v}}, transitions=[]),
+    "speed of a state": lambda w, v: machine(states={"a": {"clip": "walk", "speed": v}}, transitions=[]),
+    "parameters of a machine": lambda w, v: machine(parameters=v, transitions=[]),
+    "parameter of a machine": lambda w, v: machine(parameters={"x": v}, transitions=[]),
+    "transitions of a machine": lambda w, v: machine(transitions=v),
+    "transitions of one": lambda w, v: machine(transitions=[v]),
+    "when of a transition": lambda w, v: transition(when=v),
+    "fade of a transition": lambda w, v: transition(fade=v),
+    "sync of a transition": lambda w, v: transition(switch="sync", sync=v),
+    "condition of one": lambda w, v: transition(when=[["x", ">", v]]),
+    "operator of a condition": lambda w, v: transition(when=[["x", v, 1.0]]),
+    "kind of a mask": lambda w, v: skinpy.Mask(v, ("*",)).weights(w.model),
+    "values of a mask": lambda w, v: skinpy.Mask("named", v).weights(w.model),
+    "data of names": lambda w, v: skinpy.Mask.from_dict({"below": v}),
+    "weights of data": lambda w, v: skinpy.Mask.from_dict({"array": v}),
+    "inverted of a mask": lambda w, v: skinpy.Mask.from_dict({"below": ["a"], "inverted": v}),
+    "points of a space": lambda w, v: skinpy.BlendSpace1D({0.0: v, 1.0: "run"}),
+    "points of a plane": lambda w, v: skinpy.BlendSpace2D([((0, 0), "a"), ((1, v), "b"), ((0, 1), "c")]),
+    "keys of times": lambda w, v: skinpy.UVAnimation(keys={"times": v, "offset": [[0, 0]]}),
+    "keys of offsets": lambda w, v: skinpy.UVAnimation(keys={"times": [0.0], "offset": v}),
+    "poses of a blend": lambda w, v: skinpy.blend([v], [1.0]),
+    "weights of a blend": lambda w, v: skinpy.blend([w.model.pose()], [v]),
+    "masks of a blend": lambda w, v: skinpy.blend([w.model.pose()], [1.0], masks=[v]),
+    "clips of a crowd": lambda w, v: w.model.crowd_palette([v], [[0]], [[0.1]]),
+    "names of clips": lambda w, v: w.model.add_clips(w.loose, names=[v]),
+}
+
+
+@pytest.mark.parametrize("title", INSIDE)
+def test_wrong_values_inside_of_arguments(world: public_functions.World, title: str) -> None:
+    """The message names the argument, or the part of it that is wrong."""
+    found = []
+    for name, value in chosen(world, title):
+        wrong = wrong_values.attempt(lambda value=value: INSIDE[title](world, value), title, value)  # type: ignore[misc]
+        if wrong and not wrong.startswith("the argument is not named"):
+            found.append(f"{name}: {wrong}")
+    assert not found, "\n".join(found)
 
 
 # ---- the test itself, and the words of values ----------------------------------------------------------

@@ -262,7 +262,8 @@ def fault(error: BaseException, parameter: str, value: Any) -> str | None:
         return f"Python's own words: {said}"
     stem = re.escape(parameter.removesuffix("s"))
     named = re.search(rf"\b{stem}s?\b", text) or (parameter in ("name", "layer") and "unknown " in text)
-    named = named or (parameter in FILES and "path" in text) or ("palette" in parameter and "palette" in text)
+    named = named or (parameter in FILES and re.search("path|file", text))
+    named = named or ("palette" in parameter and "palette" in text)
     if not named and not is_plausible(value):
         return f"the argument is not named: {said}"
     if not WISH.search(text):

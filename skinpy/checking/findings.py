@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, TypeAlias, overload
 
-from .._arguments import instance, items_of
+from .._arguments import instance, item_at, items_of
 from .._strict import Strict
 from .._text import printable, unicode_text
 
@@ -133,7 +133,7 @@ class Findings(Strict, Sequence[Finding]):
     def __getitem__(self, index: int | slice) -> "Finding | Findings":
         if isinstance(index, slice):
             return Findings(self._findings[index])
-        return self._findings[index]
+        return item_at(self._findings, index)
 
     def __len__(self) -> int:
         return len(self._findings)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .._arguments import brief
 from .._types import Array
 
 __all__ = ["Explanation", "Influence", "JointStep", "MorphStep", "Outcome", "Sampled"]
@@ -251,9 +252,11 @@ class Explanation:
     def __getitem__(self, way: str) -> Outcome:
         """Return the outcome of a method, such as "C"; raise KeyError for an unknown one."""
         for one in self.outcomes:
-            if one.way == way:
+            if isinstance(way, str) and one.way == way:
                 return one
-        raise KeyError(f"unknown way {way!r}: there are {', '.join(repr(one.way) for one in self.outcomes)}")
+        raise KeyError(
+            f"unknown way {brief(way)}: there are {', '.join(repr(one.way) for one in self.outcomes)}"
+        )
 
     def text(self) -> str:
         """Return the explanation as text.

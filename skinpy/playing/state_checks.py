@@ -21,7 +21,10 @@ def check_reachable(
                 waiting.append(transition.target)
     lost = [name for name in states if name not in found]
     if lost:
-        raise ValueError(f"no transitions lead from the start {start!r} to {', '.join(map(repr, lost))}")
+        names = ", ".join(map(repr, lost))
+        raise ValueError(
+            f"no transitions lead from the start {start!r} to {names}; expected a way to every state"
+        )
     for name, state in states.items():
         if state.loop == "once" and not state.final and not outgoing[name]:
             raise ValueError(

@@ -24,7 +24,9 @@ class Parser:
     def __init__(self, data: Mapping[str, Any]) -> None:
         _check_keys("data", data, ("start", "states", "parameters", "transitions"), ("start", "states"))
         parameters = _mapping("parameters", data.get("parameters", {}))
-        self.triggers = frozenset(name for name, value in parameters.items() if value == "trigger")
+        self.triggers = frozenset(
+            name for name, value in parameters.items() if isinstance(value, str) and value == "trigger"
+        )
         self.parameters = {
             name: False if name in self.triggers else parameter_value(f"parameter {quoted(name)}", value)
             for name, value in parameters.items()
@@ -118,17 +120,20 @@ class Parser:
         if len(data) == 1:
             if not is_bool:
                 raise ValueError(
-                    f"{where}: condition {data!r} is on a number; expected an operator and a value"
+                    f"{where}: condition {brief(data)} is on a number; expected an operator and a value"
                 )
             return Condition(name, "==", True, name in self.triggers)
         sign = _word(f"{where}: operator", data[1], tuple(OPERATORS))
-        value = parameter_value(f"{where}: value of condition {list(data)!r}", data[2])
+        value = parameter_value(f"{where}: value of condition {brief(list(data))}", data[2])
         if isinstance(value, bool) != is_bool:
             kind = "true or false" if is_bool else "a number"
-            raise TypeError(f"{where}: condition {list(data)!r} compares with {data[2]!r}; expected {kind}")
+            raise TypeError(
+                f"{where}: condition {brief(list(data))} compares with {brief(data[2])}; expected {kind}"
+            )
         if is_bool and (sign not in ("==", "!=") or name in self.triggers):
             raise ValueError(
-                f"{where}: condition {list(data)!r} has an operator for numbers; expected [{quoted(name)}]"
+                f"{where}: condition {brief(list(data))} has an operator for numbers; "
+                f"expected [{quoted(name)}]"
             )
         return Condition(name, sign, value)
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from skinpy.kinds import VertexAnimation
 
+from ..._arguments import brief
 from ..._text import quoted
 from ..camera import moved_box
 from ..figure import Figure
@@ -261,7 +262,7 @@ class Planner:
                 return skeleton.index(joint)
             joint = int(joint)
         if not 0 <= joint < len(skeleton):
-            raise IndexError(f"an overlay names joint {joint}; expected 0 to {len(skeleton) - 1}")
+            raise IndexError(f"an overlay names joint {brief(joint)}; expected 0 to {len(skeleton) - 1}")
         return joint
 
     def _joints(self, moment: Moment) -> NDArray[Any]:
