@@ -9,7 +9,11 @@ from __future__ import annotations
 import base64
 import copy
 import io
+import itertools
 import json
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -269,6 +273,31 @@ def test_textures_wrap_as_their_sampler_says(u: str, v: str) -> None:
     assert clear.mean() > 0.8
     # Light dims and brightens colors: compare which channels they have.
     assert ((got > 130) == (expected > 130)).all(axis=1)[clear].all()
+
+
+def drawn_with_all_filters(path: str) -> None:
+    """Draw a square, larger and smaller than its image, with each choice of filters that glTF has."""
+    found = json.loads(Path(path).read_text())
+    for smaller, larger in itertools.product((None, 9728, 9729, 9984, 9985, 9986, 9987), (None, 9728, 9729)):
+        found["samplers"] = [{"minFilter": smaller, "magFilter": larger}]
+        found["samplers"][0] = {key: number for key, number in found["samplers"][0].items() if number}
+        for size in ((8, 8), (64, 64)):
+            assert render(load(found), size=size, samples=0).std() > 1, found["samplers"]
+
+
+def test_all_filters_are_drawn(tmp_path: Path) -> None:
+    """In another process, which a driver that cannot draw one of them would end."""
+    file = Gltf()
+    file.materials.append({"pbrMetallicRoughness": {"baseColorTexture": {"index": 0}}})
+    primitive = file.primitive(SQUARE, FACES, normals=[[0, 0, 1]] * 4, uvs=UVS, material=0)
+    file.node(mesh=file.mesh(primitive))
+    found = document(file)
+    found["textures"] = [{"source": 0, "sampler": 0}]
+    path = tmp_path / "square.gltf"
+    path.write_text(json.dumps(found))
+    code = f"import test_look_render as t; t.drawn_with_all_filters({str(path)!r})"
+    ended = subprocess.run([sys.executable, "-c", code], cwd=Path(__file__).parent, check=False)
+    assert ended.returncode == 0
 
 
 # ---- clips of other files --------------------------------------------------------------------------------

@@ -161,8 +161,10 @@ def set_filters(texture: moderngl.Texture, filters: tuple[str | None, str | None
     """Set how an image is drawn smaller and larger; None leaves the choice to skinpy, which smooths."""
     smaller, larger = filters
     texture.filter = (_FILTERS[smaller or "linear_mipmap_linear"], _FILTERS[larger or "linear"])
-    # Anisotropy would smooth what is to stay sharp.
-    texture.anisotropy = 1.0 if larger == "nearest" else min(_ANISOTROPY, texture.ctx.max_anisotropy)
+    # Anisotropy would smooth what is to stay sharp; and Mesa's software renderer (22.3) ends the process
+    # where it meets "nearest" without mipmaps.
+    sharp = larger == "nearest" or (smaller or "").startswith("nearest")
+    texture.anisotropy = 1.0 if sharp else min(_ANISOTROPY, texture.ctx.max_anisotropy)
 
 
 def white_texture(uploads: Uploads) -> moderngl.Texture:
