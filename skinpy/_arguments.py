@@ -114,7 +114,7 @@ def items_of(name: str, value: Any, wanted: str) -> list[Any]:
             raise TypeError
         return list(value)
     except TypeError:
-        raise wrong_type(name, value, wanted) from None
+        raise TypeError(f"{name} is {brief(value)}; expected {wanted}") from None
 
 
 def item_at(items: Sequence[T], index: Any) -> T:
