@@ -217,7 +217,7 @@ def load(
         path = None
     if isinstance(path, str):
         block = _load_path(path, request, mmap)
-    elif path is None and hasattr(path_or_bytes, "read"):
+    elif path is None and _is_file(path_or_bytes):
         block = _load_file(path_or_bytes, request)
     elif path is None or path is path_or_bytes:
         block = _load_bytes(path_or_bytes, request)
@@ -475,6 +475,17 @@ def _load_bytes(data: Any, request: _Request, title: str = "the model's bytes") 
         name = _as_file_name(view)
         hint = f"; bytes are the contents of a file; to load the file of that name, call load({name!r})"
         raise _titled(title, error, hint if name else "") from None
+
+
+def _is_file(data: Any) -> bool:
+    """Whether it is a file object, and not an mmap, which has read() too but is bytes."""
+    if not hasattr(data, "read"):
+        return False
+    try:
+        memoryview(data)
+    except (TypeError, ValueError):
+        return True
+    return False
 
 
 def _load_file(file: Any, request: _Request) -> _core.Block:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import mmap
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -102,3 +103,10 @@ def test_what_fails_while_it_is_read() -> None:
         skinpy.load(file)
     with pytest.raises(LoadError, match="bytes are empty"):
         skinpy.load(io.BytesIO())
+
+
+def test_a_mapped_file_is_bytes() -> None:
+    """It has read() too, but nothing of it needs to be copied."""
+    with CRANE.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        data.seek(100)
+        assert same(skinpy.load(data), skinpy.load(CRANE)) and data.tell() == 100

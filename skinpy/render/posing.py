@@ -18,7 +18,7 @@ from skinpy.models.drawn import changing_materials, changing_submeshes, drawn_ve
 from skinpy.models.frames import corners
 from skinpy.pose import Pose
 
-from .._arguments import any_array, check_model, check_shape, finite, floats, instance
+from .._arguments import any_array, brief, check_model, check_shape, finite, floats, instance
 from .camera import Camera, Framing, box_corners
 from .facts import MotionFacts
 from .figure import Figure, Posed, Stored
@@ -245,6 +245,8 @@ def check_time(time: float) -> None:
     shape = any_array("time", time).shape
     if shape:
         raise ValueError(f"time has shape {shape}; expected one number, in seconds")
+    if isinstance(time, str) or not hasattr(time, "__float__"):
+        raise TypeError(f"time is {brief(time)}; expected a number of seconds")
     finite("time", time)
 
 
