@@ -1,5 +1,6 @@
 """Code that signals must not interrupt, and code that must not swallow what they raise."""
 
+import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -45,12 +46,17 @@ def cleaned_up() -> Iterator[None]:
 
     The signal raises SystemExit in the block. After the block, whatever became of that, the process ends by
     the signal. Only the main thread can do so, and only for signals that have no handler and are not ignored.
+    A handler that is set within the block stays, and a process that is forked there has nothing to clean up.
     """
+    process = os.getpid()
     main = threading.current_thread() is threading.main_thread()
     numbers = [number for number in _ENDING if main and signal.getsignal(number) == signal.SIG_DFL]
     heard: list[int] = []
 
     def end(number: int, frame: FrameType | None) -> None:
+        if os.getpid() != process:
+            signal.signal(number, signal.SIG_DFL)
+            signal.raise_signal(number)
         heard.append(number)
         for each in numbers:
             signal.signal(each, signal.SIG_IGN)  # a second signal must not disturb the cleaning
@@ -62,7 +68,8 @@ def cleaned_up() -> Iterator[None]:
         yield
     finally:
         for number in numbers:
-            signal.signal(number, signal.SIG_DFL)
+            if heard or signal.getsignal(number) is end:
+                signal.signal(number, signal.SIG_DFL)
         if heard:
             signal.raise_signal(heard[0])
 

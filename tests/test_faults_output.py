@@ -393,6 +393,47 @@ def test_other_handlers_stay_as_they_are(
     assert os.listdir(tmp_path) == left
 
 
+SET_WITHIN = """
+import os, signal, sys
+from pathlib import Path
+from skinpy.files.whole import replacing
+heard = []
+with replacing(Path(sys.argv[1], "a")) as file:
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda *_: heard.append("mine"))
+        os.kill(os.getpid(), number)
+os.kill(os.getpid(), signal.SIGTERM)
+print(heard)
+"""
+
+FORKED_WITHIN = """
+import os, signal, sys, time
+from pathlib import Path
+from skinpy.files.whole import replacing
+with replacing(Path(sys.argv[1], "a")) as file:
+    ready, ends = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.write(ends, b"!")
+        time.sleep(60)
+        os._exit(1)
+    os.read(ready, 1)  # Python forgets signals that come while it forks
+    os.kill(child, signal.SIGTERM)
+    print(os.waitpid(child, 0)[1], len(os.listdir(sys.argv[1])))
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [(SET_WITHIN, "['mine', 'mine', 'mine']\n"), (FORKED_WITHIN, f"{int(signal.SIGTERM)} 1\n")],
+)
+def test_handlers_and_processes_of_what_makes_the_frames(code: str, said: str, tmp_path: Path) -> None:
+    """A handler that is set while a file is written stays; a child that is ended does not clean up."""
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, said), done.stderr
+    assert os.listdir(tmp_path) == ["a"]
+
+
 # ---- who may read it -------------------------------------------------------------------------------
 
 
