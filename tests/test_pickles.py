@@ -13,6 +13,7 @@ import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from time import thread_time
 from typing import Any
 
 import builders
@@ -25,7 +26,7 @@ from test_looks import model as with_looks  # noqa: F401  # a fixture
 from test_looks import plain  # noqa: F401  # another, which that one needs
 
 import skinpy
-from skinpy.models.pickling import key_span
+from skinpy.models.pickling import key_span, read_clip
 
 PROTOCOLS = (2, 3, 4, 5)
 CLIPS, JOINTS, VERTICES, KEYS = 401, 24, 4000, 30
@@ -616,3 +617,39 @@ def test_spawned_processes_get_clips_and_controllers_alone(tmp_path: Path) -> No
     command = [sys.executable, "-W", "error", "-c", textwrap.dedent(code)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=HANGS, env=environment)
     assert done.returncode == 0, done.stderr[-2000:]
+
+
+def test_a_clip_at_a_wrong_index_is_refused() -> None:
+    """Of a damaged pickle in which the clip comes before its model."""
+    model = skinpy.character()
+    _, (rig, number, *rest) = model.clips["run"].__reduce_ex__(2)
+    for wrong in (number - 1, -1, len(model.clips), 255):
+
+        class Damaged:
+            def __reduce__(self, wrong: int = wrong) -> Any:
+                return read_clip, (rig, wrong, *rest)
+
+        with pytest.raises(ValueError, match=rf"has no clip 'run' at index {wrong}$"):
+            again((Damaged(), model), 2)
+
+
+def test_many_clips_are_read_in_linear_time() -> None:
+    """At most 16 times as long for eight times as many clips; it was 60 times."""
+    model = skinpy.Model.from_arrays(
+        *(["a"], [-1], np.eye(4)[None]),
+        positions=np.zeros((3, 3)),
+        faces=[[0, 1, 2]],
+        joints=[[0]] * 3,
+        weights=np.ones((3, 1)),
+    )
+    seconds = []
+    for count in (1000, 8000):
+        clips = [skinpy.Clip.from_arrays(f"clip {n}", fps=1, scale=np.ones((1, 1, 3))) for n in range(count)]
+        data = pickle.dumps(list(model.add_clips(clips).clips))
+        tries = []
+        for _ in range(3):
+            start = thread_time()
+            pickle.loads(data)
+            tries.append(thread_time() - start)
+        seconds.append(min(tries))
+    assert seconds[1] < 16 * seconds[0]

@@ -9,37 +9,29 @@
 
 /* ---- making -------------------------------------------------------------------------------- */
 
-/* Checks a tuple of (name, Block, index), and fills the dict `numbers` with the index of the first clip of each
-   name. */
-static int check_clips(ext_state *state, PyObject *clips, PyObject *numbers) {
-  Py_ssize_t i;
-  for (i = 0; i < PyTuple_GET_SIZE(clips); i++) {
-    PyObject *entry = PyTuple_GET_ITEM(clips, i), *name, *block, *number;
-    unsigned index;
-    if (!PyTuple_Check(entry) || !PyArg_ParseTuple(entry, "UO!I:Model", &name, state->block_type, &block, &index)) {
-      PyErr_Clear();
-      ext_refuse(PyExc_TypeError, "clips", clips, "a tuple of tuples (name, Block, index)");
-      return -1;
-    }
-    if (index >= ((ext_block *)block)->model.clip_count) {
-      PyErr_Format(PyExc_IndexError, "index is %u; expected less than %u, the number of clips of the block", index,
-                   ((ext_block *)block)->model.clip_count);
-      return -1;
-    }
-    number = PyLong_FromSsize_t(i);
-    if (!number) return -1;
-    PyDict_SetDefault(numbers, name, number);
-    Py_DECREF(number);
-    if (PyErr_Occurred()) return -1;
+/* Checks a tuple (name, Block, index) of a clip for the model of `block`. */
+static int check_clip(ext_state *state, ext_block *block, PyObject *entry) {
+  PyObject *name, *own;
+  unsigned index;
+  if (!PyTuple_Check(entry) || !PyArg_ParseTuple(entry, "UO!I:Model", &name, state->block_type, &own, &index)) {
+    PyErr_Clear();
+    ext_refuse(PyExc_TypeError, "clip", entry, "a tuple (name, Block, index)");
+    return -1;
   }
-  return 0;
+  if (index >= ((ext_block *)own)->model.clip_count) {
+    PyErr_Format(PyExc_IndexError, "index is %u; expected less than %u, the number of clips of the block", index,
+                 ((ext_block *)own)->model.clip_count);
+    return -1;
+  }
+  return ext_check_counts((ext_block *)own, block) ? 0 : -1;
 }
 
-static int check_counts(ext_block *block, PyObject *clips) {
-  Py_ssize_t i;
-  for (i = 0; i < PyTuple_GET_SIZE(clips); i++)
-    if (!ext_check_counts((ext_block *)PyTuple_GET_ITEM(PyTuple_GET_ITEM(clips, i), 1), block)) return -1;
-  return 0;
+/* Notes the number of the clip by its name in the dict `numbers`; the first clip of a name counts. */
+static int note_number(PyObject *numbers, PyObject *entry, Py_ssize_t number) {
+  PyObject *noted = PyLong_FromSsize_t(number);
+  int failed = !noted || !PyDict_SetDefault(numbers, PyTuple_GET_ITEM(entry, 0), noted);
+  Py_XDECREF(noted);
+  return failed ? -1 : 0;
 }
 
 /* Returns a new tuple of the clips of the block, as model->clips has them, and fills `numbers`. */
@@ -47,11 +39,9 @@ static PyObject *own_clips(ext_block *block, PyObject *numbers) {
   Py_ssize_t i, count = (Py_ssize_t)block->model.clip_count;
   PyObject *names = ext_clip_names(block), *clips = names ? PyTuple_New(count) : NULL;
   for (i = 0; clips && i < count; i++) {
-    PyObject *name = PyTuple_GET_ITEM(names, i), *number = PyLong_FromSsize_t(i);
-    PyObject *entry = number ? PyTuple_Pack(3, name, block, number) : NULL;
+    PyObject *entry = Py_BuildValue("(OOn)", PyTuple_GET_ITEM(names, i), block, i);
     if (entry) PyTuple_SET_ITEM(clips, i, entry);
-    if (!entry || !PyDict_SetDefault(numbers, name, number)) Py_CLEAR(clips);
-    Py_XDECREF(number);
+    if (!entry || note_number(numbers, entry, i)) Py_CLEAR(clips);
   }
   Py_XDECREF(names);
   return clips;
@@ -60,9 +50,13 @@ static PyObject *own_clips(ext_block *block, PyObject *numbers) {
 /* Returns a new tuple of clips of any blocks, checked, and fills `numbers`. */
 static PyObject *given_clips(ext_state *state, ext_block *block, PyObject *given, PyObject *numbers) {
   PyObject *clips = PySequence_Check(given) ? PySequence_Tuple(given) : NULL;
+  Py_ssize_t i, count = clips ? PyTuple_GET_SIZE(clips) : 0;
   if (!clips && !PyErr_Occurred())
     ext_refuse(PyExc_TypeError, "clips", given, "a tuple of tuples (name, Block, index)");
-  if (clips && (check_clips(state, clips, numbers) || check_counts(block, clips))) Py_CLEAR(clips);
+  for (i = 0; clips && i < count; i++) {
+    PyObject *entry = PyTuple_GET_ITEM(clips, i);
+    if (check_clip(state, block, entry) || note_number(numbers, entry, i)) Py_CLEAR(clips);
+  }
   return clips;
 }
 
@@ -294,24 +288,25 @@ static PyObject *model_clip_number(PyObject *object, PyTypeObject *class, PyObje
   return number < 0 ? NULL : PyLong_FromSsize_t(number);
 }
 
-/* The only way in which a model changes: while a pickle is read, before anything outside can see the model. The old block
-   lives as long as the new one, whose rig it is. */
+/* The two ways in which a model changes: while a pickle is read, before anything outside can see the model. */
+
+/* The old block lives as long as the new one, whose rig it is. */
 static PyObject *model_complete(PyObject *object, PyTypeObject *class, PyObject *const *args, Py_ssize_t count,
                                 PyObject *keywords) {
-  static const ext_signature signature = {"_complete", 1, 2, {"block", "clips", NULL}};
+  static const ext_signature signature = {"_complete", 1, 1, {"block", NULL}};
   ext_state *state = ext_state_of_class(class);
   ext_model *self = (ext_model *)object;
-  PyObject *values[2], *whole;
-  if (!ext_parse(&signature, args, count, keywords, values)) return NULL;
-  if (!PyObject_TypeCheck(values[0], (PyTypeObject *)state->block_type)) {
-    PyErr_Format(PyExc_TypeError, "block is of type %s; expected a Block", Py_TYPE(values[0])->tp_name);
+  PyObject *block, *whole;
+  if (!ext_parse(&signature, args, count, keywords, &block)) return NULL;
+  if (!PyObject_TypeCheck(block, (PyTypeObject *)state->block_type)) {
+    PyErr_Format(PyExc_TypeError, "block is of type %s; expected a Block", Py_TYPE(block)->tp_name);
     return NULL;
   }
-  if ((ext_block *)values[0] != self->block && ((ext_block *)values[0])->rig != self->block) {
+  if (((ext_block *)block)->rig != self->block) {
     PyErr_SetString(PyExc_ValueError, "the block does not complete that of this model");
     return NULL;
   }
-  whole = make_model((PyTypeObject *)state->model_type, state, (ext_block *)values[0], values[1] ? values[1] : Py_None);
+  whole = make_model((PyTypeObject *)state->model_type, state, (ext_block *)block, Py_None);
   if (!whole) return NULL;
   Py_SETREF(self->block, (ext_block *)Py_NewRef((PyObject *)((ext_model *)whole)->block));
   Py_SETREF(self->clips, Py_NewRef(((ext_model *)whole)->clips));
@@ -320,8 +315,30 @@ static PyObject *model_complete(PyObject *object, PyTypeObject *class, PyObject 
   Py_RETURN_NONE;
 }
 
-static const char complete_doc[] = "_complete($self, block, clips=None)\n--\n\n"
-                                   "Take another block with the same rig, and other clips, as the arguments of Model.";
+static PyObject *model_add_clip(PyObject *object, PyTypeObject *class, PyObject *const *args, Py_ssize_t count,
+                                PyObject *keywords) {
+  static const ext_signature signature = {"_add_clip", 1, 1, {"clip", NULL}};
+  ext_model *self = (ext_model *)object;
+  PyObject *entry, *one, *clips;
+  if (!ext_parse(&signature, args, count, keywords, &entry)) return NULL;
+  if (check_clip(ext_state_of_class(class), self->block, entry)) return NULL;
+  one = PyTuple_Pack(1, entry);
+  clips = one ? PySequence_Concat(self->clips, one) : NULL;
+  Py_XDECREF(one);
+  if (!clips) return NULL;
+  if (note_number(self->numbers, entry, PyTuple_GET_SIZE(self->clips))) {
+    Py_DECREF(clips);
+    return NULL;
+  }
+  Py_SETREF(self->clips, clips);
+  Py_RETURN_NONE;
+}
+
+static const char complete_doc[] = "_complete($self, block)\n--\n\n"
+                                   "Take another block with the same rig, and its clips, in place of all clips.";
+
+static const char add_clip_doc[] = "_add_clip($self, clip)\n--\n\n"
+                                   "Add a clip, a tuple (name, Block, index in the block), behind the others.";
 
 static const char clip_number_doc[] =
     "_clip_number($self, clip)\n--\n\n"
@@ -387,6 +404,7 @@ static PyMethodDef model_methods[] = {METHOD("globals", model_globals, globals_d
                                       METHOD("joint_positions", model_joint_positions, joint_positions_doc),
                                       METHOD("_clip_number", model_clip_number, clip_number_doc),
                                       METHOD("_complete", model_complete, complete_doc),
+                                      METHOD("_add_clip", model_add_clip, add_clip_doc),
                                       METHOD("_sample", model_sample, sample_doc),
                                       METHOD("_mix_pose", ext_mix_pose, mix_pose_doc),
                                       METHOD("_mix_palette", ext_mix_palette, mix_palette_doc),

@@ -77,26 +77,22 @@ def join(clips: Sequence[Clip], matches: Sequence[Matches] | None, pool: _block.
     matches, one per clip, give each channel its joint or target; channels without one are left out.
     """
     offsets: dict[int, tuple[int, int]] = {}
-    times: list[Array] = []
-    values: list[Array] = []
+    times, values = _Joined(np.float64), _Joined(np.float32)
     records, channels = ClipRows(pool), []
     for number, clip in enumerate(clips):
         block = clip._block
         if id(block) not in offsets:
-            offsets[id(block)] = (sum(map(len, times)), sum(map(len, values)))
-            times.append(_block.section(block, "TIMES"))
-            values.append(_block.section(block, "VALUES"))
+            added = times.add(_block.section(block, "TIMES")), values.add(_block.section(block, "VALUES"))
+            offsets[id(block)] = added
         rows = clip._channel_records.copy()
         if matches is not None:
             rows["joint"] = matches[number].of(rows)
             rows = rows[rows["joint"] >= 0]
         _shift(rows, *offsets[id(block)])
         channels.append(rows)
-        motion = NO_MOTION
-        if clip._motion is not None:
-            motion = (len(clip._motion.times), sum(map(len, times)), sum(map(len, values)))
-            times.append(clip._motion.times)
-            values.append(clip._motion.values.ravel())
+        root, motion = clip._motion, NO_MOTION
+        if root is not None:
+            motion = (len(root.times), times.add(root.times), values.add(root.values.ravel()))
         records.add(
             clip,
             len(rows),
@@ -107,9 +103,26 @@ def join(clips: Sequence[Clip], matches: Sequence[Matches] | None, pool: _block.
         )
     return records.sections() | {
         "CHANNELS": np.concatenate([np.empty(0, _block.RECORDS["CHANNELS"]), *channels]),
-        "TIMES": np.concatenate([np.empty(0), *times]),
-        "VALUES": np.concatenate([np.empty(0, np.float32), *values]),
+        "TIMES": times.array(),
+        "VALUES": values.array(),
     }
+
+
+class _Joined:
+    """Arrays that become one."""
+
+    def __init__(self, dtype: type[np.floating[Any]]) -> None:
+        self._parts: list[Array] = [np.empty(0, dtype)]
+        self._length = 0
+
+    def add(self, part: Array) -> int:
+        """The offset of the part."""
+        self._parts.append(part)
+        self._length += len(part)
+        return self._length - len(part)
+
+    def array(self) -> Array:
+        return np.concatenate(self._parts)
 
 
 def _shift(channels: Array, times: int, values: int) -> None:
@@ -250,16 +263,20 @@ def _sources(source: Any, confined: "Confinement") -> list[tuple[str, list[Clip]
     )
 
 
-def _free_name(name: str, stem: str, taken: set[str]) -> str:
-    """A name that is not taken: `name`, then "stem|name", then that with a number from 2 on."""
+def _free_name(name: str, stem: str, taken: set[str], numbers: dict[str, int]) -> str:
+    """A name that is not taken: `name`, then "stem|name", then that with a number from 2 on.
+
+    `numbers` keeps the last number of each name, so that many clips of one name take linear time.
+    """
     if name not in taken:
         return name
     long_name = f"{stem}|{name}" if stem else name
-    number = 1
+    number = numbers.get(long_name, 1)
     free = long_name
     while free in taken:
         number += 1
         free = f"{long_name}.{number}"
+    numbers[long_name] = number
     return free
 
 
@@ -276,11 +293,14 @@ def add_entries(
                 raise unknown_name("clip", name, known)
         sources = [(stem, [clip for clip in clips if clip.name in chosen]) for stem, clips in sources]
     entries: list[Entry] = list(model._clip_entries)
+    taken, numbers = {entry[0] for entry in entries}, dict[str, int]()
     for stem, clips in sources:
         block = bind(clips, model) if clips else model._block
         for index, clip in enumerate(clips):
-            if replace:
+            if replace and clip.name in taken:
                 entries = [entry for entry in entries if entry[0] != clip.name]
-            name = _free_name(clip.name, stem, {entry[0] for entry in entries})
+                taken.remove(clip.name)
+            name = _free_name(clip.name, stem, taken, numbers)
+            taken.add(name)
             entries.append((name, block, index))
     return entries

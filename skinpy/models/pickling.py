@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _block, _core
+from .._text import quoted
 from .._types import Array
 from ..assets import Mesh, Skeleton, Skin, Texture
 from ..clip import Clip
@@ -156,7 +157,10 @@ def read_model(model: Model, pieces: list[Any]) -> Model:
     for name in set(names) - {"_rig", "_cache", "skeleton", "skin"}:  # what was read of the rig's block
         del names[name]
     model._cache.clear()
+    clip_names = model.clips.names
     for number, clip in arrived.items():
+        if number not in range(len(clip_names)) or clip_names[number] != clip.name:
+            raise ValueError(f"the model of this pickle has no clip {quoted(clip.name)} at index {number}")
         _settle(model, clip, number)
     return model
 
@@ -324,7 +328,7 @@ def read_clip(
     clip = Clip(_core.Block.pack(sections, 1), 0, model)
     clip._error = error
     if model is not None and number is not None:
-        model._complete(model._block, (*model._clip_entries, (clip.name, clip._block, 0)))
+        model._add_clip((clip.name, clip._block, 0))
         vars(model)["_arrived"][number] = clip
         _settle(model, clip, len(model._clip_entries) - 1)
     return clip
