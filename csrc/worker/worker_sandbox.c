@@ -190,29 +190,39 @@ bool worker_limit(uint64_t memory, uint64_t stack, uint32_t seconds) {
 #define ARCHITECTURE AUDIT_ARCH_AARCH64
 #endif
 
-#define LOAD(field)    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
-#define LOW_WORD(n)    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[n]))
-#define ANSWER(action) BPF_STMT(BPF_RET | BPF_K, action)
-#define REFUSE         ANSWER(SECCOMP_RET_ERRNO | EPERM)
-#define IS_ABSENT   ANSWER(SECCOMP_RET_ERRNO | ENOSYS) /* the C library then tries an older call instead of a new one */
-#define ALLOW(name) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 1), ANSWER(SECCOMP_RET_ALLOW)
-/* Allows a call where a test of its argument n is true, if `met` is 1, or false, if it is 0. Both architectures are
-   little-endian, so the low word stands first. */
-#define ALLOW_WHERE(name, n, test, value, met)                        \
-  BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 4), LOW_WORD(n), \
-      BPF_JUMP(BPF_JMP | test | BPF_K, value, met, !(met)), REFUSE, ANSWER(SECCOMP_RET_ALLOW)
-#define ALLOW_WITHOUT(name, n, bits) ALLOW_WHERE(name, n, BPF_JSET, bits, 0)
-#define ALLOW_EQUAL(name, n, value)  ALLOW_WHERE(name, n, BPF_JEQ, value, 1)
-#define ALLOW_UP_TO(name, n, value)  ALLOW_WHERE(name, n, BPF_JGT, value, 0)
+/* The filter is a list of rules, most of them for one system call. A rule compares the number of the call, which stays
+   loaded from one rule to the next, with its own. If they are equal, the rule ends with an answer; otherwise it is
+   skipped. The last rule answers for all calls that no other rule has.
 
-/* Of futex(2), waiting and waking, without and with a mask of bits. The others are for locks with priorities, which
-   this program has none of. The low seven bits of the command are its number. */
+   IF runs the instructions that follow `value` if the test of the loaded word is true, and skips them if it is false.
+   UNLESS does the opposite. A jump needs the number of instructions to skip, which the compiler counts. */
+#define COUNT(...)               (sizeof((struct sock_filter[]){__VA_ARGS__}) / sizeof(struct sock_filter))
+#define IF(test, value, ...)     BPF_JUMP(BPF_JMP | test | BPF_K, value, 0, COUNT(__VA_ARGS__)), __VA_ARGS__
+#define UNLESS(test, value, ...) BPF_JUMP(BPF_JMP | test | BPF_K, value, COUNT(__VA_ARGS__), 0), __VA_ARGS__
+#define EQUALS                   BPF_JEQ
+#define IS_ABOVE                 BPF_JGT
+#define HAS_ANY_OF               BPF_JSET /* of the bits of the value */
+
+#define LOAD(field)              BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
+#define LOAD_ARGUMENT(n)         LOAD(args[n]) /* its low word, which is first: both architectures are little-endian */
+#define KEEP_BITS(bits)          BPF_STMT(BPF_ALU | BPF_AND | BPF_K, bits)
+#define ANSWER(action)           BPF_STMT(BPF_RET | BPF_K, action)
+#define PERMIT                   ANSWER(SECCOMP_RET_ALLOW)
+#define REFUSE                   ANSWER(SECCOMP_RET_ERRNO | EPERM)
+#define IS_ABSENT   ANSWER(SECCOMP_RET_ERRNO | ENOSYS) /* the C library then tries an older call instead of a new one */
+
+/* Rules that allow a call always, or by its argument n. */
+#define ALLOW(name) IF(EQUALS, SYS_##name, PERMIT)
+#define ALLOW_EQUAL(name, n, value)  IF(EQUALS, SYS_##name, LOAD_ARGUMENT(n), IF(EQUALS, value, PERMIT), REFUSE)
+#define ALLOW_UP_TO(name, n, value)  IF(EQUALS, SYS_##name, LOAD_ARGUMENT(n), UNLESS(IS_ABOVE, value, PERMIT), REFUSE)
+#define ALLOW_WITHOUT(name, n, bits) IF(EQUALS, SYS_##name, LOAD_ARGUMENT(n), UNLESS(HAS_ANY_OF, bits, PERMIT), REFUSE)
+
+/* futex(2): the low seven bits of the command are its number. Waiting and waking, without and with a mask of bits, are
+   allowed. The other commands are for locks with priorities, which this program has none of. */
 enum { WAIT = 0, WAKE = 1, WAIT_BITS = 9, WAKE_BITS = 10, COMMAND_BITS = 0x7F };
-#define OR_IF_EQUAL(command) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, command, 0, 1), ANSWER(SECCOMP_RET_ALLOW)
 #define ALLOW_FUTEX                                                                                                    \
-  BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_futex, 0, 11), LOW_WORD(1),                                                  \
-      BPF_STMT(BPF_ALU | BPF_AND | BPF_K, COMMAND_BITS), OR_IF_EQUAL(WAIT), OR_IF_EQUAL(WAKE), OR_IF_EQUAL(WAIT_BITS), \
-      OR_IF_EQUAL(WAKE_BITS), REFUSE
+  IF(EQUALS, SYS_futex, LOAD_ARGUMENT(1), KEEP_BITS(COMMAND_BITS), IF(EQUALS, WAIT, PERMIT), IF(EQUALS, WAKE, PERMIT), \
+     IF(EQUALS, WAIT_BITS, PERMIT), IF(EQUALS, WAKE_BITS, PERMIT), REFUSE)
 
 #define WRITES (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_APPEND)
 
@@ -220,7 +230,7 @@ bool worker_filter(void) {
   uint32_t self = (uint32_t)getpid(); /* abort() signals the process itself, so tgkill is allowed for that */
   /* clang-format off */
   struct sock_filter filter[] = {
-      LOAD(arch), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0), ANSWER(SECCOMP_RET_KILL), LOAD(nr),
+      LOAD(arch), UNLESS(EQUALS, ARCHITECTURE, ANSWER(SECCOMP_RET_KILL)), LOAD(nr),
       ALLOW(read), ALLOW(pread64), ALLOW(readv), ALLOW(write), ALLOW(close), ALLOW(lseek),
       ALLOW(fstat), ALLOW(newfstatat), ALLOW(statx), ALLOW(readlinkat), ALLOW(faccessat), ALLOW(getcwd), ALLOW(getdents64),
       ALLOW_UP_TO(fcntl, 1, F_GETFL), ALLOW(ftruncate), ALLOW_WITHOUT(openat, 2, WRITES),
