@@ -22,6 +22,8 @@ MAX_SEGMENTS = 4096
 MAX_PACKED = 32
 #: The strips or tiles of a TIFF, whose pixels may be as many as those of one image.
 MAX_STRIPS = 16_384
+#: The comments of a PPM in words. Pillow copies up to a megabyte for each.
+MAX_COMMENTS = 1000
 #: The reads of a decoder: so many, and one more for each 64 bytes.
 _READS = 10_000
 
@@ -85,6 +87,10 @@ def check_structure(data: bytes, subject: str) -> None:
             raise LimitExceeded(
                 f"{subject} has {packed} packed profiles and texts; expected at most {MAX_PACKED}"
             )
+    elif data[:2] in (b"P1", b"P2", b"P3"):
+        comments = data.count(b"#")
+        if comments > MAX_COMMENTS:
+            raise LimitExceeded(f"{subject} has {comments} comments; expected at most {MAX_COMMENTS}")
     elif data[:4] in (b"II*\0", b"MM\0*"):
         _check_tiff(data, subject)
     elif data[:2] in (b"II", b"MM"):  # Pillow and libtiff differ in how they read these

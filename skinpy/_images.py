@@ -32,6 +32,9 @@ FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF", "DDS", "PSD", "PPM", "PC
 #: Tags of TIFF.
 _WIDTH, _LENGTH, _TILE_WIDTH, _TILE_LENGTH = 256, 257, 322, 323
 
+#: Pixels along one side: JPEG, GIF and TGA have no more. Pillow takes 80 bytes for each row, however narrow.
+MAX_SIDE = 65_535
+
 #: All images of one model may have this many times the pixels that Pillow allows for one image.
 MAX_IMAGES = 4
 
@@ -150,7 +153,12 @@ def _plain(texture: Texture) -> Array:
 
 
 def _check_size(texture: Texture, width: int, height: int, what: str = "") -> None:
-    """LimitExceeded if one image has too many pixels."""
+    """LimitExceeded if one image has too many pixels, or too many along one side."""
+    if max(width, height) > MAX_SIDE:
+        raise LimitExceeded(
+            f"texture {quoted(texture.name)} has {what}{width} x {height} pixels; "
+            f"expected at most {MAX_SIDE} along one side"
+        )
     limit = _pillow().MAX_IMAGE_PIXELS
     if limit is not None and width * height > limit:
         raise _too_large(texture, f"{what}{width} x {height}", limit)
