@@ -13,6 +13,7 @@ import numpy.typing as npt
 from . import _block, _core
 from ._arguments import check_model, instance, whole
 from ._notebook import Shown
+from ._text import quoted
 from ._types import Array, Floats, Loop, PathLike
 from .clips.channel import Channel, read_channels
 from .clips.events import Event, Motion, Overlay, checked_event, read_events, read_motion, sorted_events
@@ -701,7 +702,8 @@ class Clip(Shown, _core.Clip):
         """The model of the clip; ValueError for a clip that is bound to no model."""
         if self._model is None:
             raise ValueError(
-                f"clip {self.name!r} is bound to no model; model.add_clips(clip) returns a model that has it"
+                f"clip {quoted(self.name)} is bound to no model; "
+                "model.add_clips(clip) returns a model that has it"
             )
         return self._model
 

@@ -4,8 +4,11 @@ Where a test says "equal" it means bit by bit. Other poses are compared to 2e-6,
 of about 1; times and positions to 1e-9 s, as they are sums of a few hundred float64 steps."""
 
 import contextlib
+import copy
 import itertools
+import json
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -731,6 +734,71 @@ def test_recordings_of_clip_objects_stay_in_memory(model: Model, controller: Ani
 def test_recordings_refuse_other_text(text: str) -> None:
     with pytest.raises(ValueError, match="not a recording"):
         Recording.from_json(text)
+
+
+#: What JSON may have in the place of a value.
+OTHERS = [None, [], {}, "x", "", -1, 0, 1e308, True, [[]], "walk", 10**400, "a" * 5000, [1, 2], {"a": 1}]
+
+
+def places(data: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The paths of all values in JSON."""
+    yield place
+    inside = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
+    for key, value in inside:
+        yield from places(value, (*place, key))
+
+
+def with_other(data: Any, place: tuple[Any, ...], other: Any) -> Any:
+    if not place:
+        return other
+    copied = copy.copy(data)
+    copied[place[0]] = with_other(data[place[0]], place[1:], other)
+    return copied
+
+
+def test_recordings_with_any_value_replaced_play_or_name_the_fault(
+    model: Model, controller: AnimationController
+) -> None:
+    recording = controller.record()
+    track = controller.play("walk", speed=1.5)
+    controller.add_track("run", mask=Mask.below("Spine"))
+    controller.cross_fade(skinpy.BlendSpace1D([(1.4, "walk"), (4.0, "run")]), 0.3)
+    controller.seek(0.2)
+    track.weight = 0.5
+    states = {"walk": {"clip": "walk"}, "run": {"clip": "run"}}
+    ways = [{"from": "walk", "to": "run", "when": [["go"]], "fade": 0.2}]
+    parameters = {"go": "trigger", "speed": 1.0}
+    machine = {"start": "walk", "parameters": parameters, "states": states, "transitions": ways}
+    player = controller.run(skinpy.StateMachine(machine))
+    player.trigger("go")
+    player.parameters["speed"] = 2.0
+    player.travel("run")
+    controller.advance(0.1)
+    calls = json.loads(recording.to_json())
+    assert [call[0] for call in calls] == (
+        ["play", "add_track", "cross_fade", "seek", "set", "run", "player", "player", "player", "advance"]
+    )
+    played = 0
+    for place in places(calls):
+        for other in OTHERS:
+            text = json.dumps(with_other(calls, place, other))
+            try:
+                (replayed,) = AnimationController.replay(model, Recording.from_json(text))
+                assert np.isfinite(replayed.palette()).all()
+                played += 1
+            except (TypeError, ValueError, KeyError, IndexError) as error:
+                words = str(error)
+                assert len(words) < 350
+                for python in (
+                    "unhashable",
+                    "positional",
+                    "keyword argument",
+                    "has no attribute",
+                    "object is not",
+                    "subscript",
+                ):
+                    assert python not in words, (place, other)
+    assert played > 30
 
 
 def test_a_clone_has_players_of_its_own(model: Model, controller: AnimationController) -> None:

@@ -57,6 +57,8 @@ def test_nested_text(reader: str, text: str) -> None:
         '[["set",[],{}]]',
         '[["player",[],{"player":1}]]',
         "[1e999]",
+        '{"start":"a","states":{"a":{"space":{"kind":"' + "1d" * 5000 + '"}}}}',
+        '{"start":"a","states":{"a":{"space":{"kind":"1d","' + "x" * 5000 + '":1}}}}',
     ],
 )
 def test_text_that_is_no_such_data(reader: str, text: str) -> None:

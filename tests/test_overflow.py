@@ -12,6 +12,7 @@ from conftest import DATA
 
 import skinpy
 from skinpy import Clip, Model
+from skinpy.__main__ import main
 from skinpy.models.overflow import find_overflow
 
 HUGE = 3e38
@@ -192,6 +193,20 @@ def test_bounds_hold_for_models_of_all_sizes() -> None:
     subject = model(rest_translation=9e37, positions=1.0)
     assert np.isfinite(subject.pose().globals()).all()
     assert find_overflow(subject, None) is None
+
+
+def test_info_says_that_the_rest_pose_has_no_size(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model(**CASES["rest scale"]).save(tmp_path / "a.skn")
+    assert main(["info", str(tmp_path / "a.skn")]) == 0
+    words = capsys.readouterr().out
+    assert "rest pose beyond float32 ('skinpy check' names the joint)" in words and "nan" not in words
+
+
+def test_a_page_of_a_clip_without_end_is_refused_in_few_words(tmp_path: Path) -> None:
+    endless = Clip.from_arrays("endless", times=[0, 1e300], joints=["c"], translation=np.zeros((2, 1, 3)))
+    with pytest.raises(ValueError, match=r"clips take [0-9.e+]+ MB of frames") as caught:
+        model().add_clips(endless).to_html(tmp_path / "a.html")
+    assert len(str(caught.value)) < 250
 
 
 def test_a_picture_of_it_is_refused_by_name() -> None:

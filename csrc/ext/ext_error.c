@@ -42,6 +42,6 @@ void ext_raise_unknown(ext_state *state, const char *what, PyObject *name, PyObj
   raise_made(PyObject_CallFunction(state->unknown_name, "sOO", what, name, names));
 }
 
-void ext_raise_clip_number(ext_state *state, const char *argument, Py_ssize_t number, PyObject *names) {
-  raise_made(PyObject_CallFunction(state->unknown_clip_number, "snO", argument, number, names));
+void ext_raise_clip_number(ext_state *state, const char *argument, PyObject *number, PyObject *names) {
+  raise_made(PyObject_CallFunction(state->unknown_clip_number, "sOO", argument, number, names));
 }

@@ -12,6 +12,6 @@ void ext_raise(ext_state *state, const sk_error *error, PyObject *path);
 void ext_raise_unknown(ext_state *state, const char *what, PyObject *name, PyObject *names);
 
 /* Sets the IndexError "`argument` is `number`; the model has clips 0 to ...". `names` has the name of each clip. */
-void ext_raise_clip_number(ext_state *state, const char *argument, Py_ssize_t number, PyObject *names);
+void ext_raise_clip_number(ext_state *state, const char *argument, PyObject *number, PyObject *names);
 
 #endif

@@ -40,7 +40,7 @@ static PyObject *all_names(ext_model *model) {
 
 static Py_ssize_t find_number(ext_state *state, ext_model *model, PyObject *number, const char *argument) {
   Py_ssize_t count = PyTuple_GET_SIZE(model->clips), index = PyNumber_AsSsize_t(number, NULL);
-  PyObject *names;
+  PyObject *exact, *names;
   if (index == -1 && PyErr_Occurred()) { /* an array, say, which has the slot of an index and may be none */
     if (!PyErr_ExceptionMatches(PyExc_TypeError)) return -1;
     PyErr_Clear();
@@ -48,8 +48,10 @@ static Py_ssize_t find_number(ext_state *state, ext_model *model, PyObject *numb
     return -1;
   }
   if (index >= -count && index < count) return index < 0 ? index + count : index;
-  names = all_names(model);
-  if (names) ext_raise_clip_number(state, argument, index, names);
+  exact = PyNumber_Index(number); /* a number beyond Py_ssize_t is another one in `index` */
+  names = exact ? all_names(model) : NULL;
+  if (names) ext_raise_clip_number(state, argument, exact, names);
+  Py_XDECREF(exact);
   Py_XDECREF(names);
   return -1;
 }

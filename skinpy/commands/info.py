@@ -4,6 +4,8 @@ import warnings
 from argparse import Namespace
 from typing import Any
 
+import numpy as np
+
 from .._text import printable
 from ..clip import Clip
 from ..errors import SkinpyWarning
@@ -114,7 +116,10 @@ def _clip_facts(clip: Clip) -> dict[str, Any]:
 
 
 def _print_facts(file: str, facts: dict[str, Any]) -> None:
-    (x0, y0, z0), (x1, y1, z1) = facts["bounds"]
+    size = np.subtract(*facts["bounds"][::-1])
+    extent = " x ".join(f"{side:.4g}" for side in size)
+    if not np.isfinite(size).all():
+        extent = "beyond float32 ('skinpy check' names the joint)"
     hidden = f" ({facts['hidden_submeshes']} hidden)" if facts["hidden_submeshes"] else ""
     unit = f", 1 unit = {facts['unit_meters']:g} m" if facts["unit_meters"] else ""
     show(printable(file))
@@ -128,7 +133,7 @@ def _print_facts(file: str, facts: dict[str, Any]) -> None:
         f"{_counted(facts['influences'], 'influence')} per vertex"
     )
     show(f"  look      {_counted(len(facts['materials']), 'material')}, {facts['textures']} with a texture")
-    show(f"  space     {facts['up']} is up{unit}; rest pose {x1 - x0:.4g} x {y1 - y0:.4g} x {z1 - z0:.4g}")
+    show(f"  space     {facts['up']} is up{unit}; rest pose {extent}")
     show(f"  kinds     {', '.join(_kinds(facts))}")
     if data := _data(facts):
         show(f"  data      {', '.join(data)}")

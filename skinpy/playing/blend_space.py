@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._arguments import any_array, brief, check_model, finite, floats, items_of
+from .._text import quoted
 from .._types import Array
 from ..clip import Clip
 from .triangles import Share, area, delaunay, edges_of, locate
@@ -58,9 +59,9 @@ class _BlendSpace(ABC):
                 raise TypeError(f"points has {at}; expected a Clip, a name or an index")
         self._points = tuple((self._number("points", where), clip) for where, clip in pairs)
         parameters = [where for where, _ in self._points]
-        for number, where in enumerate(parameters):
-            if where in parameters[:number]:
-                raise ValueError(f"points has {where} twice")
+        if len(set(parameters)) < len(parameters):
+            twice = next(where for number, where in enumerate(parameters) if where in parameters[:number])
+            raise ValueError(f"points has {twice} twice")
         self._parameter = parameters[0] if parameter is None else self._number("parameter", parameter)
 
     @property
@@ -114,10 +115,10 @@ class _BlendSpace(ABC):
         unknown = set(data) - {"kind", "points", "parameter"}
         if unknown:
             raise ValueError(
-                f"data has the unknown key {min(map(str, unknown))!r}; expected kind, points, parameter"
+                f"data has the unknown key {quoted(min(map(str, unknown)))}; expected kind, points, parameter"
             )
         if data.get("kind") != cls._KIND:
-            raise ValueError(f"data has the kind {data.get('kind')!r}; expected {cls._KIND!r}")
+            raise ValueError(f"data has the kind {brief(data.get('kind'))}; expected {cls._KIND!r}")
         if "points" not in data:
             raise ValueError("data has no points")
         return cls(data["points"], data.get("parameter"))
@@ -476,7 +477,7 @@ def space_from_dict(data: Mapping[str, Any]) -> BlendSpace1D | BlendSpace2D:
     kinds: dict[str, type[BlendSpace1D] | type[BlendSpace2D]] = {"1d": BlendSpace1D, "2d": BlendSpace2D}
     kind = data.get("kind") if isinstance(data, Mapping) else None
     if not isinstance(kind, str) or kind not in kinds:
-        raise ValueError(f"the blend space has the kind {kind!r}; expected '1d' or '2d'")
+        raise ValueError(f"the blend space has the kind {brief(kind)}; expected '1d' or '2d'")
     return kinds[kind].from_dict(data)
 
 

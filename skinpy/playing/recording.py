@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from functools import wraps
+from functools import cache, wraps
+from inspect import Signature, signature
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
+from .._arguments import brief
 from .._json import parse_json
 from .._strict import Strict
 from ..clip import Clip
@@ -130,8 +132,12 @@ class Recording(Strict):
             If the text is not a str.
         """
         calls = parse_json("text", text)
-        if not isinstance(calls, list) or not all(_is_call(call) for call in calls):
-            raise ValueError("text is not a recording: expected a list of [method, arguments, keywords]")
+        wanted = "expected a list of [method, arguments, keywords]"
+        if not isinstance(calls, list):
+            raise ValueError(f"text is not a recording but {brief(calls)}; {wanted}")
+        for number, call in enumerate(calls):
+            if not _is_call(call):
+                raise ValueError(f"text is not a recording: its call {number} is {brief(call)}; {wanted}")
         return cls(calls)
 
     def calls_on(self, controller: AnimationController) -> Iterator[str]:
@@ -152,10 +158,10 @@ class Recording(Strict):
         for method, args, keywords in self.calls:
             values = [self._value(one, made) for one in args]
             named = {name: self._value(one, made) for name, one in keywords.items()}
-            if method == "set" and named["name"] in _SETTABLE:
-                setattr(made._made["track", named["track"]], named["name"], named["value"])
-            elif method == "player" and named["method"] in _PLAYER_METHODS:
-                getattr(made._made["player", named["player"]], named["method"])(*values)
+            if method == "set":
+                setattr(made._find("track", named["track"]), named["name"], named["value"])
+            elif method == "player":
+                getattr(made._find("player", named["player"]), named["method"])(*values)
             else:
                 getattr(controller, method)(*values, **named)
             yield method
@@ -173,7 +179,7 @@ class Recording(Strict):
             return value
         ((kind, data),) = value.items()
         if kind in ("track", "key", "player"):
-            return made._made[kind, data]
+            return made._find(kind, data)
         makers = {"mask": Mask.from_dict, "space": space_from_dict, "machine": StateMachine}
         return makers[kind](data) if kind in makers else value
 
@@ -186,6 +192,14 @@ class Recording(Strict):
         """Keep a track, a key or a player by its number, for calls that refer to it."""
         self._made[type(made).__name__.removeprefix("State").lower(), made.number] = made
 
+    def _find(self, kind: str, number: Any) -> Any:
+        """Return the track, the key or the player of a number that `_keep` has kept."""
+        if not isinstance(number, int) or (kind, number) not in self._made:
+            raise KeyError(
+                f"a recorded call refers to the {kind} {brief(number)}, which no earlier call made"
+            )
+        return self._made[kind, number]
+
     def __len__(self) -> int:
         return len(self.calls)
 
@@ -195,21 +209,49 @@ class Recording(Strict):
 
 _SETTABLE = ("weight", "speed", "position", "enabled", "parameter")
 _PLAYER_METHODS = ("trigger", "travel", "_set")
-_REQUIRED = {"set": ("track", "name", "value"), "player": ("player", "method")}  # keywords of calls
 _METHODS = frozenset(
     ("play", "add_track", "cross_fade", "stop", "pause", "resume", "seek", "advance", "cancel", "run")
-    + ("key_speed", "key_weight", "key_position", "key_enable", "key_priority_blend", "set", "player")
+    + ("key_speed", "key_weight", "key_position", "key_enable", "key_priority_blend")
 )
 
 
 def _is_call(call: Any) -> bool:
     """Return whether an entry of a JSON text is a call that a recording may have."""
+    from .controller import AnimationController
+    from .state_player import StatePlayer
+
+    if not (
+        isinstance(call, list) and len(call) == 3 and isinstance(call[1], list) and isinstance(call[2], dict)
+    ):
+        return False
+    method, arguments, keywords = call
+    if method == "set":
+        return (
+            not arguments and keywords.keys() == {"track", "name", "value"} and keywords["name"] in _SETTABLE
+        )
+    if method == "player":
+        name = keywords.get("method")
+        return (
+            keywords.keys() == {"player", "method"}
+            and name in _PLAYER_METHODS
+            and _takes(StatePlayer, name, arguments, {})
+        )
     return (
-        isinstance(call, list)
-        and len(call) == 3
-        and isinstance(call[0], str)
-        and call[0] in _METHODS
-        and isinstance(call[1], list)
-        and isinstance(call[2], dict)
-        and call[2].keys() >= set(_REQUIRED.get(call[0], ()))
+        isinstance(method, str)
+        and method in _METHODS
+        and _takes(AnimationController, method, arguments, keywords)
     )
+
+
+def _takes(owner: type, method: str, arguments: list[Any], keywords: dict[str, Any]) -> bool:
+    """Return whether a method can be called with these arguments, whatever they are."""
+    try:
+        _signature(owner, method).bind(None, *arguments, **keywords)
+    except TypeError:
+        return False
+    return True
+
+
+@cache
+def _signature(owner: type, method: str) -> Signature:
+    return signature(getattr(owner, method))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .._text import quoted
 from ..clip import Channel, Clip
 from ..clips.edit import derived
 from ..errors import SkinpyWarning
@@ -85,7 +86,9 @@ def retarget(clip: Clip | str | int, source: Model, target: Model, joint_map: Jo
     check_models(source, target)
     clip = _clip_of(clip, source)
     if clip.is_additive:
-        raise ValueError(f"clip {clip.name!r} is additive; retarget what it was made from, then .additive()")
+        raise ValueError(
+            f"clip {quoted(clip.name)} is additive; retarget what it was made from, then .additive()"
+        )
     pairs = paired(source, target, joint_map)
     if not pairs:
         raise ValueError(
@@ -107,7 +110,7 @@ def retarget(clip: Clip | str | int, source: Model, target: Model, joint_map: Jo
     left = [source.skeleton.names[joint] for joint in _moved(source_motion) if joint not in leaders]
     if (left or lost) and not channels and not weights:
         raise ValueError(
-            f"nothing that clip {clip.name!r} moves has a counterpart in the target "
+            f"nothing that clip {quoted(clip.name)} moves has a counterpart in the target "
             f"(joint_map={joint_map!r}): {_listed([*left, *lost])}; skinpy.match_joints lists the pairs, "
             "and a mapping makes others"
         )
@@ -124,7 +127,9 @@ def _clip_of(clip: Clip | str | int, source: Model) -> Clip:
     if clip.model is None:
         return source.add_clips(clip).clips[-1]
     if clip.model._block.rig is not source._block.rig:
-        raise ValueError(f"clip {clip.name!r} is of another model; source.add_clips(clip) binds it to source")
+        raise ValueError(
+            f"clip {quoted(clip.name)} is of another model; source.add_clips(clip) binds it to source"
+        )
     return clip
 
 
@@ -165,7 +170,7 @@ def _warn(clip: Clip, left: list[str]) -> None:
             f"{len(left)} moved joints or morph targets have no counterpart and are left out: {_listed(left)}"
         )
         warnings.warn(
-            f"retargeting {clip.name!r}: {message}; skinpy.match_joints lists them",
+            f"retargeting {quoted(clip.name)}: {message}; skinpy.match_joints lists them",
             SkinpyWarning,
             stacklevel=3,
         )

@@ -109,7 +109,7 @@ class Scene:
                 total += frame * ((motion.duration if motion else 0.0) * self._fps + 1)
         if total > limit:
             raise ValueError(
-                f"clips take {total / 1e6:.0f} MB of frames at {self._fps:g} a second; limit is "
+                f"clips take {total / 1e6:g} MB of frames at {self._fps:g} a second; limit is "
                 f"{limit / 1e6:g} MB. Expected fewer or shorter clips (trim), a lower fps, key frames "
                 "(to_keyed) for vertex animations, or a higher limit"
             )
