@@ -396,7 +396,7 @@ BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"height": 0}, ValueError, "height is 0; expected at least 1"),
     ({"height": 1.5}, TypeError, r"height is 1\.5; expected a whole number"),
     ({"texture_size": 0}, ValueError, "texture_size is 0"),
-    ({"limit": 1000}, ValueError, r"clips take \d+ MB of frames .*; limit is 0\.001 MB\. Expected fewer"),
+    ({"limit": 1000}, ValueError, r"clips take [\d.]+ MB of frames .*; limit is 0\.001 MB\. Expected fewer"),
     ({"background": "mauve-ish"}, ValueError, "background is 'mauve-ish'"),
     ({"floor": "yes"}, TypeError, "floor is str; expected a Floor, True or False"),
     ({"uv": {"nosuch": skinpy.UVAnimation()}}, KeyError, "nosuch"),
