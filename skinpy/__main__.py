@@ -48,7 +48,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 0
         except (SkinpyError, OSError, ValueError, IndexError, ImportError, MemoryError) as error:
             _discard_output()
-            return _failed(error if str(error) else type(error).__name__)
+            without_words = "out of memory" if isinstance(error, MemoryError) else type(error).__name__
+            return _failed(error if str(error) else without_words)
         except KeyboardInterrupt:
             return 130
     return status or 0
@@ -106,6 +107,10 @@ def _discard_output() -> None:
 
 def _failed(error: object) -> int:
     message = with_option(error) if isinstance(error, LoadError) else error
+    if isinstance(error, OSError) and error.filename is None:  # only standard output has no name
+        from .files.whole import explained
+
+        error = explained(error, "standard output")
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         message = f"{os.fsdecode(error.filename)!r}: {error.strerror}"
     print(f"skinpy: {_one_line(message)}", file=sys.stderr)

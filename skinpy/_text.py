@@ -47,8 +47,12 @@ def html_text(text: str) -> str:
 
 def quoted(text: object) -> str:
     """`repr(text)`, of which a long one is cut."""
-    shown = repr(text)
-    return shown if len(shown) <= MAX_QUOTE else f"{shown[: MAX_QUOTE - 4]}...{shown[-1]}"
+    return cut(repr(text))
+
+
+def cut(text: str) -> str:
+    """`text`, of which a long one is cut, but for its last letter, which may be a quote."""
+    return text if len(text) <= MAX_QUOTE else f"{text[: MAX_QUOTE - 4]}...{text[-1]}"
 
 
 def quoted_list(texts: Sequence[str], between: str = ", ") -> str:

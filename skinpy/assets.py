@@ -12,7 +12,7 @@ import numpy as np
 from . import _block, _core
 from ._arguments import instance, item_at, items_of, text
 from ._strict import Strict
-from ._text import printable, unicode_text
+from ._text import printable, quoted, unicode_text
 from ._types import Array, Floats
 from .errors import unknown_name
 from .models.extras import Extras, index, read_extras, read_joints, rows
@@ -142,7 +142,7 @@ class Skeleton(_Asset):
         return len(self.parents)
 
     def __repr__(self) -> str:
-        return f"<Skeleton: {len(self)} joints, root {self.names[0]!r}>"
+        return f"<Skeleton: {len(self)} joints, root {quoted(self.names[0])}>"
 
 
 @dataclass(frozen=True)
@@ -346,7 +346,7 @@ class Target:
     normals: Floats | None
 
     def __repr__(self) -> str:
-        return f"<Target {self.name!r}: moves {len(self.vertices)} vertices>"
+        return f"<Target {quoted(self.name)}: moves {len(self.vertices)} vertices>"
 
 
 def read_targets(block: _core.Block) -> tuple[Target, ...]:
@@ -429,7 +429,7 @@ class Texture:
         return read_texture, (self.name, self.format, data, self.width, self.height)
 
     def __repr__(self) -> str:
-        return f"<Texture {self.name!r}: {printable(self.format)}, {len(self.data)} bytes>"
+        return f"<Texture {quoted(self.name)}: {printable(self.format)}, {len(self.data)} bytes>"
 
 
 @dataclass(frozen=True)

@@ -961,7 +961,8 @@ class Clip(Shown, _core.Clip):
 
     def __repr__(self) -> str:
         unbound = "" if self._model is not None else ", bound to no model"
-        return f"<Clip {self.name!r}: {self.duration:.3f} s, {len(self._channel_records)} channels{unbound}>"
+        channels = f"{len(self._channel_records)} channels{unbound}"
+        return f"<Clip {quoted(self.name)}: {self.duration:.3f} s, {channels}>"
 
     @cached_property
     def _preview(self) -> bytes | None:

@@ -15,6 +15,7 @@ from . import _block, _core
 from ._arguments import any_array, brief, items_of
 from ._confinement import USUAL, confinement
 from ._notebook import Shown
+from ._text import quoted
 from ._types import Array, Loop, PathLike, Rotation
 from .assets import Material, Mesh, Report, Skeleton, Skin, Target, read_materials, read_targets
 from .clip import Clip
@@ -857,7 +858,7 @@ class Model(Shown, _core.Model):
         return self
 
     def __repr__(self) -> str:
-        clips = ", ".join(map(repr, self.clips.names[:6])) + (", ..." if len(self.clips) > 6 else "")
+        clips = ", ".join(map(quoted, self.clips.names[:6])) + (", ..." if len(self.clips) > 6 else "")
         return (
             f"<Model: {len(self.skeleton)} joints, {len(self.skin)} slots, "
             f"{len(self.mesh.positions)} vertices, "

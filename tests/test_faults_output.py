@@ -171,6 +171,23 @@ def test_a_full_disk(suffix_and_writer: tuple[str, Writer], tmp_path: Path) -> N
     assert path.stat().st_size > 40 and os.listdir(tmp_path) == [path.name]
 
 
+def test_a_working_folder_that_was_removed(
+    suffix_and_writer: tuple[str, Writer],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    suffix, write = suffix_and_writer
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    folder.rmdir()
+    with pytest.raises(OSError, match=r".") as error:
+        write(Path(f"file{suffix}"))
+    words = f"{error.value}{capsys.readouterr().err}"  # commands print theirs
+    assert f"'file{suffix}'" in words and "make the folder first" in words
+
+
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")
 def test_a_full_device(suffix_and_writer: tuple[str, Writer], tmp_path: Path) -> None:
     suffix, write = suffix_and_writer

@@ -80,6 +80,19 @@ def test_a_file_of_a_nested_state_machine(tmp_path: Path) -> None:
         StateMachine.load(tmp_path / "a.json")
 
 
+@pytest.mark.parametrize(
+    "data", [{}, [], 3, None, "x", {"asset": {"version": "2.0"}}, {"start": "a", "states": {}}], ids=str
+)
+def test_a_file_of_other_json_is_named(data: object, tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps(data))
+    with pytest.raises((KeyError, TypeError, ValueError)) as raised:
+        StateMachine.load(path)
+    words = raised.value.args[0]
+    assert words.startswith("the file '") and "a.json' holds no state machine: " in words
+    assert words.count("a.json") == 1
+
+
 def test_nested_data_of_a_glb(tmp_path: Path) -> None:
     """What the importer takes can be read, saved and cut into pieces, at the usual limit of recursion."""
 

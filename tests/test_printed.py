@@ -126,6 +126,27 @@ def playing(model: skinpy.Model) -> list[object]:
     ]
 
 
+def test_long_names_are_cut() -> None:
+    """A name of 10,000 letters does not fill the terminal; as data it stays."""
+    long = "N" * 10_000
+    walk = skinpy.Clip.from_arrays(long, fps=2, joints=[long], translation=np.zeros((2, 1, 3)))
+    model = skinpy.Model.from_arrays(
+        [long],
+        [-1],
+        [np.eye(4)],
+        positions=np.eye(3),
+        faces=[[0, 1, 2]],
+        joints=[[0]] * 3,
+        weights=[[1]] * 3,
+        clips=[walk],
+    )
+    controller = skinpy.AnimationController(model)
+    things = [model, model.skeleton, model.clips, model.clips[0], *model.clips[0].channels, model.explain(0)]
+    things += [controller.play(0, layer=long), model.check()]
+    assert max(len(line) for thing in things for line in f"{thing!r}\n{thing}".split("\n")) < 600
+    assert list(model.clips.names) == list(model.skeleton.names) == [long]
+
+
 def test_representations(evil: skinpy.Model) -> None:
     crane = skinpy.load(evil_bundled("crane"), format="glb")
     walk = evil.clips[0]

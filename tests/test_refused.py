@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
+import lzma
 import re
 import struct
 import zipfile
@@ -83,6 +85,35 @@ CASES: dict[str, tuple[bytes, str]] = {
     "a.mtl": (b"newmtl a\n", "load the .obj file that names it"),
     "a.bin": (bytes(99), "load the .gltf file that names it"),
     "a.unknown": (b"Q" * 999, "export the model as glTF 2.0"),
+    **{
+        f"rar.{suffix}": (b"Rar!\x1a\x07" + bytes(99), "this is a RAR archive; extract the model first")
+        for suffix in ("glb", "fbx", "bvh", "dae", "iqm")
+    },
+    "packed.x": (b"7z\xbc\xaf'\x1c" + bytes(99), "this is a 7-Zip archive; extract the model first"),
+    "bzip2.glb": (bz2.compress(b"x"), "compressed with bzip2; extract the model first"),
+    "xz.glb": (lzma.compress(b"x"), "compressed with xz; extract the model first"),
+    "zstd.glb": (b"\x28\xb5\x2f\xfd" + bytes(30), "compressed with Zstandard; extract the model first"),
+    "pdf.glb": (b"%PDF-1.4\n", "this is a PDF document; download the model itself"),
+    "program.fbx": (b"MZ" + bytes(300), "this is a program; download the model itself"),
+    "program.unknown": (b"\x7fELF" + bytes(300), "this is a program; download the model itself"),
+    "maya.fbx": (b"//Maya ASCII 2020 scene\n", "this is a scene of Maya; export it from Maya as FBX"),
+    "max.fbx": (b"\xd0\xcf\x11\xe0" + bytes(99), "export it from 3ds Max as FBX"),
+    "alembic.fbx": (
+        b"Ogawa" + bytes(99),
+        "this is Alembic, which is not read; export the scene",
+    ),
+    "blender.glb": (b"BLENDER-v300" + bytes(99), "export the scene from Blender as glTF 2.0"),
+    "usd.gltf": (b"#usda 1.0\n", "convert the file to glTF"),
+    "wide.bvh": ("HIERARCHY".encode("utf-16"), "this is text in UTF-16; save it as UTF-8"),
+    "wide.gltf": ("{}".encode("utf-16"), "this is text in UTF-16; save it as UTF-8"),
+    "begins.glb": (b"<ply>", AGAIN),
+    "lost.fbx": (b"404: Not Found", AGAIN),
+    "broken.gltf": (b'{"asset":{"version":"2.0"},', AGAIN),
+    "answer.gltf": (b'{"message":"Not Found"}', AGAIN),
+    "list.gltf": (b"[1, 2]", AGAIN),
+    "small.obj": (b"404: Not Found", "too small; download it again"),
+    "empty": (b"", AGAIN),
+    "empty.unknown": (b"", AGAIN),
     "without": (b"Q" * 999, 'pass format="..."'),
     "a.lws": (b"LWSC", 'allow_formats=(*skinpy.DEFAULT_FORMATS, "lws")'),
     "is.glb": (b"Kaydara FBX Binary  \0\x1a\0" + bytes(99), 'pass format="fbx"'),

@@ -68,6 +68,7 @@ def limited(name: str, value: int) -> str:
         ("RLIMIT_AS", 1, "v"),
         ("RLIMIT_AS", 250 << 20, "v"),
         ("RLIMIT_NOFILE", 10, "n"),
+        ("RLIMIT_STACK", 8192, "s"),
         ("RLIMIT_NPROC", 0, "u"),
     ],
 )

@@ -9,6 +9,7 @@
 #include "import_library.h"
 #include "import_texture.h"
 
+#define MAX_STEP    100 /* bytes of the next step that an error names */
 #define EARLY_BYTES 200 /* in which Assimp looks for what tells the readers of .xml apart */
 
 /* ---- known and allowed ----------------------------------------------------------------------- */
@@ -53,21 +54,61 @@ const char *import_advice(const char *suffix) {
   return NULL;
 }
 
+/* What the bytes are of files that hold no model. */
+static const struct {
+  const char *bytes, *words;
+} strangers[] = {{"Rar!", "this is a RAR archive; extract the model first"},
+                 {"7z\xbc\xaf'", "this is a 7-Zip archive; extract the model first"},
+                 {"BZh", "this is compressed with bzip2; extract the model first"},
+                 {"\xfd"
+                  "7zXZ",
+                  "this is compressed with xz; extract the model first"},
+                 {"\x28\xb5\x2f\xfd", "this is compressed with Zstandard; extract the model first"},
+                 {"%PDF-", "this is a PDF document; download the model itself"},
+                 {"\x7f"
+                  "ELF",
+                  "this is a program; download the model itself"},
+                 {"MZ", "this is a program; download the model itself"},
+                 {"//Maya", "this is a scene of Maya; export it from Maya as FBX"},
+                 {"FOR4", "this is a scene of Maya; export it from Maya as FBX"},
+                 {"\xd0\xcf\x11\xe0", "this may be a scene of 3ds Max; export it from 3ds Max as FBX"},
+                 {"QC4DC4D", "this is a scene of Cinema 4D; export it from there as FBX or glTF"},
+                 {"Ogawa", "this is Alembic, which is not read; export the scene as glTF or FBX"},
+                 {"\xff\xfe", "this is text in UTF-16; save it as UTF-8"},
+                 {"\xfe\xff", "this is text in UTF-16; save it as UTF-8"}};
+
+static const char *stranger(const uint8_t *data, size_t size) {
+  size_t i;
+  for (i = 0; i < sizeof strangers / sizeof *strangers; i++)
+    if (import_has_bytes(data, size, 0, strangers[i].bytes)) return strangers[i].words;
+  return NULL;
+}
+
+/* What to do about a file whose name says another format than its bytes, which begin as the magic says. */
+static void step_to_other(const import_job *job, const import_magic *magic, char *out, size_t room) {
+  const char *allowed = job->request->formats, *words = import_advice(magic->suffix);
+  if (words) snprintf(out, room, "%s", words);
+  else if (!allowed || is_listed(allowed, magic->suffix)) snprintf(out, room, "pass format=\"%s\"", magic->suffix);
+  else
+    snprintf(out, room, "pass format=\"%s\" and allow_formats=(*skinpy.DEFAULT_FORMATS, \"%s\")", magic->suffix,
+             magic->suffix);
+}
+
 /* A suffix that no format has: the bytes may tell which one it should be. */
 static sk_status fail_unknown(import_job *job, const char *suffix) {
   const import_source *file = job->files.sources.data;
   const char *words = import_advice(job->suffix);
   const import_magic *magic;
   const import_format *format = import_format_of_bytes(file->data, file->size, &magic);
+  char step[MAX_STEP];
+  if (!words) words = stranger(file->data, file->size);
   if (words) return sk_fail(job->error, SK_ERROR_IMPORT, "no format has the suffix %s; %s", suffix, words);
-  if (format && magic->certain && import_advice(magic->suffix))
+  if (format && magic->certain) {
+    step_to_other(job, magic, step, sizeof step);
     return sk_fail(job->error, SK_ERROR_IMPORT,
                    "no format has the suffix %s, but the model begins as a .%s file does; %s", suffix, magic->suffix,
-                   import_advice(magic->suffix));
-  if (format && magic->certain && !format->container)
-    return sk_fail(job->error, SK_ERROR_IMPORT,
-                   "no format has the suffix %s, but the model begins as a .%s file does; pass format=\"%s\"", suffix,
-                   magic->suffix, magic->suffix);
+                   step);
+  }
   return sk_fail(
       job->error, SK_ERROR_IMPORT,
       "no format has the suffix %s; Assimp %s reads, among others, .glb .gltf .fbx .dae .bvh "
@@ -175,6 +216,7 @@ static const import_magic *other_magic(const import_format *format, const uint8_
 
 sk_status import_check_stand_in(import_job *job) {
   const import_source *file = job->files.sources.data;
+  if (!file->size) return sk_fail(job->error, SK_ERROR_IMPORT, "the file is empty; download or export it again");
   if (import_is_lfs_pointer(file))
     return sk_fail(job->error, SK_ERROR_IMPORT, "this is a Git LFS pointer, not a model; run git lfs pull");
   if (begins_with(file->data, file->size, "<!doctype html") || begins_with(file->data, file->size, "<html"))
@@ -191,19 +233,21 @@ sk_status import_check_content(import_job *job) {
   const char *words = import_advice(job->suffix);
   const char *image = import_image_format(file->data, file->size);
   const char *named = job->request->format || !job->request->path ? "given as" : "named";
-  if (!file->size) return sk_fail(job->error, SK_ERROR_IMPORT, "the file is empty; download or export it again");
+  char step[MAX_STEP];
   if (magic && other->container)
     return sk_fail(job->error, SK_ERROR_IMPORT, "the model is %s .%s, but is %s; extract the model first", named,
                    job->suffix, other->container);
-  if (magic)
-    return sk_fail(job->error, SK_ERROR_IMPORT,
-                   "the model is %s .%s, but begins as a .%s file does; pass format=\"%s\"", named, job->suffix,
-                   magic->suffix, magic->suffix);
+  if (magic) {
+    step_to_other(job, magic, step, sizeof step);
+    return sk_fail(job->error, SK_ERROR_IMPORT, "the model is %s .%s, but begins as a .%s file does; %s", named,
+                   job->suffix, magic->suffix, step);
+  }
   if (has_required(required, file->data, file->size)) return SK_OK;
-  if (import_advice(image) && strcmp(image, "tga")) words = import_advice(image); /* any bytes may be a TGA */
+  if (stranger(file->data, file->size)) words = stranger(file->data, file->size);
+  else if (import_advice(image) && strcmp(image, "tga")) words = import_advice(image); /* any bytes may be a TGA */
   return sk_fail(job->error, SK_ERROR_IMPORT,
-                 "the model is %s .%s, but does not begin as a .%s file does: there is no %s%s%s", named, job->suffix,
-                 job->suffix, required->wish, words ? "; " : "", words ? words : "");
+                 "the model is %s .%s, but does not begin as a .%s file does: there is no %s; %s", named, job->suffix,
+                 job->suffix, required->wish, words ? words : "download or export it again");
 }
 
 /* ---- models inside models ----------------------------------------------------------------------- */

@@ -35,9 +35,10 @@ static sk_status fail_with(import_job *job, const char *words) {
   }
   if ((*words & 0xc0) == 0x80) /* no half of a character */
     while (used && (shown[--used] & 0xc0) == 0x80) continue;
+  while (!*words && used && shown[used - 1] == '.') used--;
   shown[used] = 0;
-  return sk_fail(job->error, SK_ERROR_IMPORT, "%s%s%s%s", used ? shown : "Assimp gives no reason", *words ? "..." : "",
-                 advice ? "; " : "", advice ? advice : "");
+  return sk_fail(job->error, SK_ERROR_IMPORT, "%s%s; %s", used ? shown : "Assimp gives no reason", *words ? "..." : "",
+                 advice ? advice : "download it again, or export it as glTF 2.0 (.glb)");
 }
 
 /* Of Assimp's own steps only triangulation runs: the importer does what the others do, without losing joints or their

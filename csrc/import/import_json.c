@@ -56,7 +56,7 @@ static sk_status tokenize(json *j, const char *text, size_t length, sk_error *er
     if (open_brackets(&parser, j->tokens) > MAX_NESTING) return fail_nesting(error);
   }
   if (count < 0)
-    return sk_fail(error, SK_ERROR_IMPORT, "the file is not valid JSON: it %s at byte %u",
+    return sk_fail(error, SK_ERROR_IMPORT, "the file is not valid JSON: it %s at byte %u; download or export it again",
                    count == JSMN_ERROR_PART ? "ends too early" : "has a character that cannot stand", parser.pos);
   j->count = (int32_t)parser.toknext;
   return SK_OK;
@@ -97,7 +97,7 @@ sk_status json_open(json *j, const char *text, size_t length, sk_error *error) {
   j->text = text;
   status = tokenize(j, text, length, error);
   if (!status && (!j->count || !json_is_object(j, 0) || token_at(j, 0)->parent != -1))
-    status = sk_fail(error, SK_ERROR_IMPORT, "the file is not valid JSON: no object at its start");
+    status = sk_fail(error, SK_ERROR_IMPORT, "the file is not valid JSON: no object at its start; download or export it again");
   return status ? status : link_siblings(j, error);
 }
 

@@ -226,6 +226,8 @@ sk_status import_words_fail(import_words *w, const char *wish) {
   char quote[64];
   import_span word;
   size_t line;
+  if (w->end - w->start >= 2 && (!memcmp(w->start, "\xff\xfe", 2) || !memcmp(w->start, "\xfe\xff", 2)))
+    return sk_fail(w->job->error, SK_ERROR_IMPORT, "this is text in UTF-16; save it as UTF-8");
   skip_spaces(w);
   line = import_line_number(w);
   word = import_next_word(w);

@@ -19,12 +19,11 @@
 static const struct limit {
   int resource;
   const char *what, *name, *option; /* the last is that of ulimit */
-} limits[] = {{RLIMIT_FSIZE, "bytes for a file", "RLIMIT_FSIZE", "f"},
-              {RLIMIT_DATA, "bytes of data", "RLIMIT_DATA", "d"},
-              {RLIMIT_AS, "bytes of address space", "RLIMIT_AS", "v"},
-              {RLIMIT_NOFILE, "open files", "RLIMIT_NOFILE", "n"},
-              {RLIMIT_NPROC, "processes of its user", "RLIMIT_NPROC", "u"},
-              {RLIMIT_CPU, "seconds of processor time", "RLIMIT_CPU", "t"}};
+} limits[] = {
+    {RLIMIT_FSIZE, "bytes for a file", "RLIMIT_FSIZE", "f"},      {RLIMIT_DATA, "bytes of data", "RLIMIT_DATA", "d"},
+    {RLIMIT_AS, "bytes of address space", "RLIMIT_AS", "v"},      {RLIMIT_NOFILE, "open files", "RLIMIT_NOFILE", "n"},
+    {RLIMIT_NPROC, "processes of its user", "RLIMIT_NPROC", "u"}, {RLIMIT_STACK, "bytes of stack", "RLIMIT_STACK", "s"},
+    {RLIMIT_CPU, "seconds of processor time", "RLIMIT_CPU", "t"}};
 
 uint64_t worker_limit_of(int resource) {
   struct rlimit limit;

@@ -28,6 +28,7 @@
 #define MAX_STUCK   64                /* workers that the system keeps from ending */
 #define COPY_BYTES  ((size_t)8 << 20) /* of a model in memory, copied between two looks: 2 to 10 ms */
 #define MAX_FOLDERS 16384             /* bytes of LD_LIBRARY_PATH */
+#define MIN_STACK   ((uint64_t)128 << 10) /* with which a process starts; the import has a stack of its own */
 
 /* One isolated import, from its files to its end. */
 typedef struct call {
@@ -355,6 +356,9 @@ static sk_status fail_signal(const call *c, int number, sk_error *error) {
       worker_limit_words(RLIMIT_CPU, words, sizeof words))
     return sk_fail(error, SK_ERROR_LIMIT, "the import took too much processor time: %s", words);
   if (number == SIGXCPU) return fail_late(c, error);
+  if ((number == SIGSEGV || number == SIGKILL) && worker_limit_of(RLIMIT_STACK) < MIN_STACK &&
+      worker_limit_words(RLIMIT_STACK, words, sizeof words))
+    return sk_fail(error, SK_ERROR_LIMIT, "the process of the import has too little stack: %s", words);
   if (number == SIGXFSZ && worker_limit_of(RLIMIT_FSIZE) < c->job->memory &&
       worker_limit_words(RLIMIT_FSIZE, words, sizeof words))
     return sk_fail(error, SK_ERROR_LIMIT, "the model is too large for a file in memory: %s", words);

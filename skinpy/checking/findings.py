@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias, overload
 
 from .._arguments import instance, item_at, items_of
 from .._strict import Strict
-from .._text import printable, unicode_text
+from .._text import cut, printable, unicode_text
 
 __all__ = ["LEVELS", "Finding", "Findings", "Level", "finding", "listed", "summary"]
 
@@ -186,7 +186,7 @@ def _row(cells: Sequence[str], widths: Sequence[int]) -> str:
 def _cells(one: Finding) -> tuple[str, ...]:
     time = "-" if one.time is None else f"{one.time:.3f}"
     size = "-" if one.size is None else f"{one.size:.4g}"
-    return printable(one.code), printable(one.clip or "-"), printable(one.joint or "-"), time, size
+    return printable(one.code), cut(printable(one.clip or "-")), cut(printable(one.joint or "-")), time, size
 
 
 def _plain(value: str | float | None) -> str | float | None:

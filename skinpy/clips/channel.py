@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .. import _block, _core
+from .._text import quoted
 from .._types import Array, Floats
 
 __all__ = ["Channel"]
@@ -72,7 +73,7 @@ class Channel:
         return index
 
     def __repr__(self) -> str:
-        return f"<Channel: {self.name!r} {self.path}, {len(self.times)} {self.interpolation} keys>"
+        return f"<Channel: {quoted(self.name)} {self.path}, {len(self.times)} {self.interpolation} keys>"
 
 
 def owner_of(path: int) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from .._arguments import brief, integer
 from .._strict import Strict
+from .._text import quoted
 from ..clip import Clip
 
 if TYPE_CHECKING:
@@ -121,4 +122,4 @@ class Clips(Strict, Sequence[Clip]):
         return getattr, (self._model, "clips")
 
     def __repr__(self) -> str:
-        return "<Clips: " + (", ".join(map(repr, self.names)) or "none") + ">"
+        return "<Clips: " + (", ".join(map(quoted, self.names)) or "none") + ">"

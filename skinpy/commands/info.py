@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._text import printable
+from .._text import printable, quoted
 from ..clip import Clip
 from ..errors import SkinpyWarning
 from ..files.series import has_frames
@@ -124,7 +124,7 @@ def _print_facts(file: str, facts: dict[str, Any]) -> None:
     unit = f", 1 unit = {facts['unit_meters']:g} m" if facts["unit_meters"] else ""
     show(printable(file))
     show(
-        f"  skeleton  {_counted(len(facts['joints']), 'joint')}, root {facts['joints'][0]!r}, "
+        f"  skeleton  {_counted(len(facts['joints']), 'joint')}, root {quoted(facts['joints'][0])}, "
         f"{_counted(facts['slots'], 'palette slot')}"
     )
     show(
@@ -139,7 +139,7 @@ def _print_facts(file: str, facts: dict[str, Any]) -> None:
         show(f"  data      {', '.join(data)}")
     for clip in facts["clips"]:
         show(
-            f"  clip      {clip['name']!r}: {clip['duration']:.3f} s, "
+            f"  clip      {quoted(clip['name'])}: {clip['duration']:.3f} s, "
             f"{_counted(clip['channels'], 'channel')}, {_counted(clip['keys'], 'key')} "
             f"({', '.join(clip['interpolations'])}), {clip['nbytes']} bytes"
         )

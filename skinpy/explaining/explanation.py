@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._arguments import brief
+from .._text import quoted
 from .._types import Array
 
 __all__ = ["Explanation", "Influence", "JointStep", "MorphStep", "Outcome", "Sampled"]
@@ -297,7 +298,7 @@ class Explanation:
         return self.text()
 
     def __repr__(self) -> str:
-        when = "the rest pose" if self.clip is None else f"{self.clip!r} at {self.time:g} s"
+        when = "the rest pose" if self.clip is None else f"{quoted(self.clip)} at {self.time:g} s"
         return f"<Explanation of vertex {self.vertex} in {when}: {len(self.influences)} influences>"
 
     def _repr_html_(self) -> str:

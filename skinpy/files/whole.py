@@ -51,9 +51,12 @@ def _replacing(path: PathLike) -> Iterator[BinaryIO]:
             with open(path, "wb") as file:
                 yield file
         except OSError as error:
-            raise _explained(error, path, str(path)) from error
+            raise explained(error, path, str(path)) from error
         return
-    target = Path(os.path.realpath(path))
+    try:
+        target = Path(os.path.realpath(path))
+    except OSError as error:  # a path in a working folder that was removed
+        raise explained(error, path) from error
     draft = target.with_name(f".{target.name}.{os.urandom(4).hex()}.part")
     with cleaned_up():
         try:
@@ -63,7 +66,7 @@ def _replacing(path: PathLike) -> Iterator[BinaryIO]:
             os.replace(draft, target)
         except OSError as error:
             _remove(draft)
-            raise _explained(error, path, str(draft)) from error
+            raise explained(error, path, str(draft)) from error
         except BaseException:
             _remove(draft)
             raise
@@ -83,13 +86,14 @@ def _remove(draft: Path) -> None:
         draft.unlink()
 
 
-def _explained(error: OSError, path: PathLike, written: str) -> OSError:
+def explained(error: OSError, path: PathLike, draft: str | None = None) -> OSError:
     """Return the error with the caller's own path in place of the draft's, and with a remedy.
 
-    Errors of writing have no file name. An error that names another file than `written` stays unchanged.
+    Errors of writing have no file name. An error that names another file than the draft stays unchanged.
     """
     remedy = _REMEDIES.get(error.errno or 0)
-    if error.filename not in (None, written, os.fsencode(written)) or error.errno is None:
+    ours = (None,) if draft is None else (None, draft, os.fsencode(draft))
+    if error.filename not in ours or error.errno is None:
         return error
     reason = error.strerror or str(error)
     return OSError(error.errno, f"{reason}; {remedy}" if remedy else reason, os.fsdecode(path))

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from .. import _block, _core
 from .._arguments import any_array, brief, check_model, instance, integer, numbers, path_of
 from .._progress import working
-from .._text import POINTER_REMEDY, is_pointer, printable
+from .._text import POINTER_REMEDY, is_pointer, printable, quoted
 from .._types import Array, Floats, Loop, PathLike, Rotation
 from ..clip import Clip
 from ..errors import LoadError
@@ -323,7 +323,7 @@ class BakedTexture:
 
     def __repr__(self) -> str:
         height, width = self.data.shape[:2]
-        frames = ", ".join(f"{clip.name!r} {clip.frames}" for clip in self.clips)
+        frames = ", ".join(f"{quoted(clip.name)} {clip.frames}" for clip in self.clips)
         return (
             f"<BakedTexture: {width} x {height} texels of {self.data.dtype}, {self.slots} slots, "
             f"frames: {frames}>"

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from .. import _core
 from .._arguments import any_array, check_finite, mapping, numbers, one_of, text
 from .._strict import Strict
+from .._text import quoted
 from .._types import Array, Floats, Loop
 from ..models.frames import checked_out, checked_times
 from .animation import checked_interpolation
@@ -249,7 +250,9 @@ class UVAnimation(Strict):
     def __repr__(self) -> str:
         keys = f", {len(self._times)} keys" if self._keys else ""
         scroll = f"scroll ({self._scroll[0]:g}, {self._scroll[1]:g})/s"
-        return f"<UVAnimation {self._name!r}: {scroll}, rotate {self._rotate:g} rad/s{keys}, {self._wrap}>"
+        return (
+            f"<UVAnimation {quoted(self._name)}: {scroll}, rotate {self._rotate:g} rad/s{keys}, {self._wrap}>"
+        )
 
 
 def _numbers(name: str, value: npt.ArrayLike, shape: tuple[int, ...]) -> Array:

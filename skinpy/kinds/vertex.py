@@ -626,7 +626,7 @@ class VertexAnimation(Strict):
     def __repr__(self) -> str:
         what = "frames" if self._kind == "vertex" else "key frames"
         return (
-            f"<VertexAnimation {self._name!r}: {len(self)} {what} of {self._frames.shape[1]} vertices, "
+            f"<VertexAnimation {quoted(self._name)}: {len(self)} {what} of {self._frames.shape[1]} vertices, "
             f"{self.duration:.3f} s>"
         )
 

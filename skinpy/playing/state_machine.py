@@ -265,7 +265,12 @@ class StateMachine(Strict):
             If a value has the wrong type.
         """
         name = path_of("path", path)
-        return cls(parse_json(f"the file {quoted(name)}", Path(name).read_bytes()))
+        file = f"the file {quoted(name)}"
+        data = parse_json(file, Path(name).read_bytes())
+        try:
+            return cls(data)
+        except (KeyError, TypeError, ValueError) as error:
+            raise type(error)(f"{file} holds no state machine: {error.args[0]}") from None
 
     def __eq__(self, other: object) -> bool:
         return self.to_dict() == other.to_dict() if isinstance(other, StateMachine) else NotImplemented

@@ -293,7 +293,7 @@ class StatePlayer(Strict):
         return float(max(math.floor(after - goal) + 1 + goal - phase, 0.0))
 
     def __repr__(self) -> str:
-        return f"<StatePlayer in layer {self.layer!r}: {self._state!r}>"
+        return f"<StatePlayer in layer {quoted(self.layer)}: {quoted(self._state)}>"
 
 
 class _Parameters(MutableMapping[str, Value]):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from .. import _core
 from .._arguments import brief, flag
+from .._text import quoted
 from .._types import Floats, Loop
 from ..clip import Clip
 from ..mask import Mask
@@ -309,7 +310,7 @@ class Track:
     def __repr__(self) -> str:
         name = self.clip.name if self.clip is not None else "rest pose"
         return (
-            f"<Track {self.number} in {self.layer!r}: {name!r} at {self._position:.3f} s, "
+            f"<Track {self.number} in {quoted(self.layer)}: {quoted(name)} at {self._position:.3f} s, "
             f"weight {self.weight:g}{'' if self.fade == 1 else f', fade {self.fade:.2f}'}>"
         )
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._progress import working
+from .._text import quoted
 from ..clip import Clip
 from .compress import FLOOR, MAX_TRIES, FractionSearch
 from .encoding import decode, encode
@@ -52,7 +53,7 @@ class Quantized:
         return decode(self.data, self.source)
 
     def __repr__(self) -> str:
-        return f"<Quantized {self.source.name!r}: {self.nbytes} bytes, error {self.error:.3g}>"
+        return f"<Quantized {quoted(self.source.name)}: {self.nbytes} bytes, error {self.error:.3g}>"
 
 
 @np.errstate(over="ignore", invalid="ignore")  # what overflows is not finite, and refused by name

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ..._arguments import flag
 from ..._one_process import OneProcess
+from ..._text import quoted
 from ...output.picture import encode_picture
 from ...output.preview import bundle, wanted
 from ...render import Camera, Floor
@@ -274,7 +275,7 @@ class LiveView(OneProcess):
     def __repr__(self) -> str:
         player, (width, height) = self.stage.player, self.stage.size
         state = "closed" if self._loop.closed else "playing" if player.playing else "stopped"
-        return f"<LiveView of {player.clip_name!r} at {player.time_label}, {width}x{height}, {state}>"
+        return f"<LiveView of {quoted(player.clip_name)} at {player.time_label}, {width}x{height}, {state}>"
 
 
 def _jupyter_modules() -> tuple[ModuleType, ModuleType]:
