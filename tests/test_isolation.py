@@ -289,6 +289,7 @@ else: print("loaded")
 """
 LANDLOCK_CREATE_RULESET = 444
 SECCOMP = {"x86_64": 317, "aarch64": 277}.get(os.uname().machine, -1)
+CAPSET = {"x86_64": 126, "aarch64": 91}.get(os.uname().machine, -1)
 PARTS = {
     LANDLOCK_CREATE_RULESET: ("folders", "rules about folders (Landlock, Linux 5.13)"),
     SECCOMP: ("filter", "a filter of system calls (seccomp)"),
@@ -314,6 +315,48 @@ def test_strict_isolation_names_what_the_system_lacks(file: Path, missing: tuple
         assert said.endswith("; isolate=True imports with what there is")
     else:
         assert said == "loaded"
+
+
+@pytest.mark.skipif(CAPSET < 0, reason="the numbers of system calls are those of x86-64 and 64-bit ARM")
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root has capabilities to give up")
+def test_strict_isolation_of_root_needs_to_give_up_capabilities(file: Path) -> None:
+    if skinpy.build_info()["isolation"] != ("process", "limits", "filter", "folders"):
+        pytest.skip("this system lacks a part, or a sanitizer")
+    command = [sys.executable, "-c", WITHOUT_CALLS, str(file), str(CAPSET)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    _, loaded, said = done.stdout.splitlines()
+    assert loaded == "True"
+    assert "needs what this system lacks: a way to give up the rights of root (capset); isolate=True" in said
+
+
+@pytest.mark.parametrize(
+    ("content", "mode", "words"),
+    [
+        (
+            None,
+            0o644,
+            "Permission denied); make this file executable, on a disk that is not mounted with noexec",
+        ),
+        (b"", 0o755, "Exec format error); install skinpy again"),
+        (b"#!/none\n", 0o755, "No such file or directory); install skinpy again"),
+    ],
+)
+def test_a_worker_that_cannot_run_is_named(
+    content: bytes | None, mode: int, words: str, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As after an installation by a program that loses permissions: it never loads without the worker."""
+    monkeypatch.setattr(loading, "_isolation", loading._isolation.__wrapped__)  # without its cache
+    true = loading._built_path
+    worker = tmp_path / "worker"
+    worker.write_bytes(Path(os.fsdecode(true("_worker"))).read_bytes() if content is None else content)
+    worker.chmod(mode)
+    monkeypatch.setattr(
+        loading, "_built_path", lambda name: os.fsencode(worker) if name == "_worker" else true(name)
+    )
+    for isolate in (True, "strict"):
+        with pytest.raises(skinpy.LoadError, match=re.escape(f"({worker}: {words}")):
+            skinpy.load(file, isolate=isolate, limits=skinpy.Limits(seconds=29))
 
 
 def test_strict_isolation_gives_the_same_model(file: Path) -> None:

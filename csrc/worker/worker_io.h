@@ -67,7 +67,8 @@ typedef struct worker_request {
 typedef enum worker_protection {
   WORKER_HAS_LIMITS = 1, /* of memory, file size and processor time */
   WORKER_HAS_FILTER = 2, /* of system calls */
-  WORKER_HAS_FOLDERS = 4 /* rules about the folders in which it may read */
+  WORKER_HAS_FOLDERS = 4, /* rules about the folders in which it may read */
+  WORKER_HAS_NO_RIGHTS = 8 /* no capabilities of root */
 } worker_protection;
 
 typedef struct worker_answer {

@@ -192,7 +192,7 @@ static void enter_sandbox(worker *w) {
   char *folder = NULL;
   if (path && w->request.external == SK_EXTERNAL_FOLDER)
     folder = slash ? strndup(path, (size_t)(slash + 1 - path)) : strdup(".");
-  worker_drop_capabilities(folder, path);
+  if (worker_drop_capabilities(folder, path)) w->answer.sandbox |= WORKER_HAS_NO_RIGHTS;
   if (worker_confine(folder, path, anywhere)) w->answer.sandbox |= WORKER_HAS_FOLDERS;
   if (worker_limit(w->request.memory, w->stack, w->request.seconds)) w->answer.sandbox |= WORKER_HAS_LIMITS;
   find_outside_limit(w, space);
@@ -206,7 +206,8 @@ static void require_sandbox(worker *w) {
     const char *name;
   } parts[] = {{WORKER_HAS_LIMITS, "limits of memory and time"},
                {WORKER_HAS_FILTER, "a filter of system calls (seccomp)"},
-               {WORKER_HAS_FOLDERS, "rules about folders (Landlock, Linux 5.13)"}};
+               {WORKER_HAS_FOLDERS, "rules about folders (Landlock, Linux 5.13)"},
+               {WORKER_HAS_NO_RIGHTS, "a way to give up the rights of root (capset)"}};
   char missing[200] = "";
   sk_error error;
   size_t i;

@@ -70,9 +70,9 @@ static const struct {
 } of_this_thread = {VERSION_3, 0};
 
 /* Gives up all capabilities but these, of which `effective` are in use. */
-static void keep_capabilities(uint32_t permitted, uint32_t effective) {
+static bool keep_capabilities(uint32_t permitted, uint32_t effective) {
   const capability_words words[2] = {{effective, permitted, 0}, {0, 0, 0}};
-  syscall(SYS_capset, &of_this_thread, words);
+  return syscall(SYS_capset, &of_this_thread, words) == 0;
 }
 
 /* Whether the effective capabilities suffice. False before Linux 5.8, which cannot tell. */
@@ -84,16 +84,17 @@ static bool can_access(const char *path, int mode) {
 #endif
 }
 
-void worker_drop_capabilities(const char *folder, const char *file) {
+bool worker_drop_capabilities(const char *folder, const char *file) {
   capability_words words[2] = {{0, 0, 0}, {0, 0, 0}};
   uint32_t reading;
   int i = 0;
-  if (WORKER_IS_SANITIZED || syscall(SYS_capget, &of_this_thread, words)) return;
+  if (WORKER_IS_SANITIZED || syscall(SYS_capget, &of_this_thread, words)) return false;
+  if (!words[0].permitted && !words[1].permitted) return true;
   reading = words[0].permitted & DAC_READ_SEARCH ? DAC_READ_SEARCH : words[0].permitted & DAC_OVERRIDE;
   while (prctl(PR_CAPBSET_DROP, i, 0, 0, 0) == 0) i++; /* fails at the first number that Linux does not know */
-  keep_capabilities(reading, 0);
+  if (!keep_capabilities(reading, 0)) return false;
   if (can_access(file, R_OK) && can_access(folder, R_OK | X_OK)) reading = 0;
-  keep_capabilities(reading, reading);
+  return keep_capabilities(reading, reading);
 }
 
 /* ---- folders: Landlock ------------------------------------------------------------------------------------ */

@@ -33,8 +33,8 @@ void worker_settle(int first_free);
 
 /* From now on the process has no capabilities, as those of root, and cannot get any. If `file` or `folder` (NULL: none)
    belongs to another user, and cannot be read without a capability, the process keeps the one for reading. Call it
-   before another thread is made. */
-void worker_drop_capabilities(const char *folder, const char *file);
+   before another thread is made. False where the system forbids that. */
+bool worker_drop_capabilities(const char *folder, const char *file);
 
 /* From now on threads of the process may open files to read them only, and only `file` (NULL: none) and what is in
    `folder` or below it (NULL: none), or, if `anywhere` is true, every file that the user may read. Nothing can be

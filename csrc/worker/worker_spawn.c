@@ -81,6 +81,11 @@ static sk_status fail_spawn(sk_error *error, const char *program) {
                    "mount /dev in this container or chroot",
                    strerror(errno));
   if (null >= 0) close(null);
+  if (number == EACCES || number == ENOENT || number == ENOEXEC)
+    return sk_fail(error, SK_ERROR_LIBRARY, "cannot start a process for the import (%s: %s); %s", program,
+                   strerror(number),
+                   number == EACCES ? "make this file executable, on a disk that is not mounted with noexec"
+                                    : "install skinpy again");
   errno = number;
   return fail_system(error, program);
 }
