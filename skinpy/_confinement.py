@@ -45,12 +45,12 @@ def confinement(
         If an argument is wrong, as in `skinpy.load`.
     """
     # Imported here because it imports modules that use this one.
-    from .loading import _confined, _paths_key, checked_isolation
+    from ._importer import variables
+    from .loading import _confined
 
-    isolated = checked_isolation(isolate)
     formats = allow_formats
     if formats is not None and not isinstance(formats, str):  # _confined refuses a str
         formats = tuple(items_of("allow_formats", formats, "several suffixes, such as ('glb',)"))
-    _confined(isolated, limits, formats, external, _paths_key())
+    _confined(isolate, limits, formats, external, variables())
     assert formats is None or isinstance(formats, tuple)
-    return {"isolate": isolated, "limits": limits, "allow_formats": formats, "external": external}
+    return {"isolate": isolate, "limits": limits, "allow_formats": formats, "external": external}

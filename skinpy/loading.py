@@ -6,19 +6,15 @@ import errno
 import io
 import os
 import stat
-import sys
-import warnings
-from functools import cache, lru_cache
-from itertools import count
+from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeAlias
 
-from . import _block, _core
+from . import _block, _core, _importer
 from ._arguments import axis_of, brief, finite, flag, one_of, path_of, whole
-from ._places import assimp_paths, library_folders
 from ._text import printable
 from ._types import PathLike
-from .errors import LimitExceeded, LoadError, SkinpyWarning, warn_of_losses
+from .errors import LimitExceeded, LoadError, warn_of_losses
 from .limits import DEFAULT_FORMATS, Limits, allowed_formats
 from .model import Model
 
@@ -28,38 +24,18 @@ if TYPE_CHECKING:
 
     from typing_extensions import Buffer
 
+    from ._importer import Isolation, Variables
+
     External: TypeAlias = Literal["folder", "none", "any"]
     Isolate: TypeAlias = bool | Literal["strict"]
 
 __all__ = ["load", "character", "crane", "chair", "build_info", "Limits", "DEFAULT_FORMATS"]
 
-# Imports are isolated by means of Linux. On other systems `load` imports in this process.
-_CAN_ISOLATE = sys.platform == "linux"
 _INFLUENCES = 4
 _MAX_NAME = 1000  # bytes; a model of fewer bytes does not end as a file name does
 _MAX_FORMAT = 64
 _MAX_READ = 1 << 24  # bytes that are asked of a file object at once
 _MAX_FRAMES = 2**31 - 1  # the core counts frames in int32
-
-#: format, max_influences, join_vertices (-1: depends on the format), ignore_animated_scale, up, frame
-#: (-1: the first), curve_error, scene (None: the file's own), allowed formats, external, limits of counts,
-#: isolation, or the value of `isolate` where the import is not isolated
-_Request: TypeAlias = tuple[
-    str | None,
-    int,
-    int,
-    bool,
-    int,
-    int,
-    float,
-    bytes | None,
-    str,
-    int,
-    tuple[int, int, int, int, int],
-    "_Isolation | Isolate",
-]
-#: Paths of the worker, the importer and Assimp, bytes of memory, seconds, LD_LIBRARY_PATH, strict or not.
-_Isolation: TypeAlias = tuple[bytes, bytes, bytes, int, float, bytes, bool]
 
 #: What to do about errors of the system.
 _REMEDIES = {
@@ -70,6 +46,23 @@ _REMEDIES = {
 _EXTERNAL = ("folder", "none", "any")  # in the order of sk_external
 _LIMITS = Limits()
 _CURVE_ERROR = 1e-5  # of keys, as a part of the model's size
+
+
+class _Request(NamedTuple):
+    """What the core takes to import a model, in its order."""
+
+    format: str | None
+    max_influences: int
+    join_vertices: int  # -1: it depends on the format
+    ignore_animated_scale: bool
+    up: int
+    frame: int  # -1: the first
+    curve_error: float
+    scene: bytes | None  # None: that of the file
+    formats: str  # those that are allowed
+    external: int
+    counts: tuple[int, int, int, int, int]  # limits of what the file may contain; see Limits
+    isolation: Isolation | Isolate  # the value of `isolate` where the import is not isolated
 
 
 def load(
@@ -201,13 +194,13 @@ def load(
         and isinstance(external, str)
         and external == "folder"
     ):
-        request = _usual(_paths_key())
+        request = _usual(_importer.variables())
     else:
-        request = (
+        request = _Request(
             *_checked(
                 format, max_influences, join_vertices, ignore_animated_scale, up, frame, curve_error, scene
             ),
-            *_confined(checked_isolation(isolate), limits, allow_formats, external, _paths_key()),
+            *_confined(isolate, limits, allow_formats, external, _importer.variables()),
         )
     if mmap is not False:
         flag("mmap", mmap)
@@ -340,7 +333,7 @@ def _part(name: str, value: float) -> float:
     return number
 
 
-def checked_isolation(value: Isolate) -> Isolate:
+def _checked_isolation(value: Isolate) -> Isolate:
     """The value of `isolate`: a bool or "strict"; TypeError for all others."""
     if isinstance(value, str) and value == "strict":
         return value
@@ -353,47 +346,27 @@ def checked_isolation(value: Isolate) -> Isolate:
 
 
 def _confined(
-    isolate: Isolate, limits: Limits, formats: Iterable[str] | None, external: str, key: _PathsKey
-) -> tuple[str, int, tuple[int, int, int, int, int], _Isolation | Isolate]:
+    isolate: Isolate, limits: Limits, formats: Iterable[str] | None, external: str, key: Variables
+) -> tuple[str, int, tuple[int, int, int, int, int], Isolation | Isolate]:
     """The formats, external files, limits and isolation of an import, as the core takes them."""
+    isolate = _checked_isolation(isolate)
     if not isinstance(limits, Limits):
         raise TypeError(f"limits is {brief(limits)}; expected a skinpy.Limits")
     one_of("external", external, _EXTERNAL)
-    isolated = bool(isolate) and not _lack_of_worker()
+    isolated = bool(isolate) and not _importer.lack_of_worker()
     return (
         allowed_formats(formats, isolated),
         _EXTERNAL.index(external),
         limits.counts,
-        _isolation(limits, key, isolate == "strict") if isolated else isolate,
+        _importer.isolation(limits, key, isolate == "strict") if isolated else isolate,
     )
-
-
-#: Everything that decides where Assimp and its dependencies are found: SKINPY_ASSIMP_DIR and LD_LIBRARY_PATH.
-_PathsKey: TypeAlias = tuple[str | None, str]
-
-
-def _paths_key() -> _PathsKey:
-    return os.environ.get("SKINPY_ASSIMP_DIR"), os.environ.get("LD_LIBRARY_PATH", "")
 
 
 @lru_cache(maxsize=8)
-def _usual(key: _PathsKey) -> _Request:
+def _usual(key: Variables) -> _Request:
     """The default options, checked once, because checking takes as long as importing a small file."""
     plain = _checked(None, _INFLUENCES, None, False, None, None)
-    return (*plain, *_confined(True, _LIMITS, None, "folder", key))
-
-
-@lru_cache(maxsize=64)
-def _isolation(limits: Limits, key: _PathsKey, strict: bool = False) -> _Isolation:
-    return (
-        _built_path("_worker"),
-        _built_path("_import"),
-        b"\n".join(path for path in assimp_paths(*key, isolated=True) if b"\n" not in path),
-        limits.memory,
-        float(limits.seconds),
-        os.fsencode(library_folders(key[1])),
-        strict,
-    )
+    return _Request(*plain, *_confined(True, _LIMITS, None, "folder", key))
 
 
 def _load_path(path: str, request: _Request, mapped: bool) -> _core.Block:
@@ -431,7 +404,7 @@ def _load_saved(path: str, mapped: bool, request: _Request) -> _core.Block:
 
             return _model_block(_core.Block(mmap(file.fileno(), 0, access=ACCESS_READ), copy=False), request)
         size = os.fstat(file.fileno()).st_size
-        _check_limit("bytes", size, request[-2][0], "file_bytes")
+        _check_limit("bytes", size, request.counts[0], "file_bytes")
         return _model_block(_core.Block.read(file.fileno(), size), request)
 
 
@@ -439,7 +412,7 @@ def _model_block(block: _core.Block, request: _Request) -> _core.Block:
     info = _block.info(block)
     if info["kind"] != _block.MODEL:
         raise LoadError("it holds clips alone, and no model")
-    _, nodes, _, vertices, keys = request[-2]
+    _, nodes, _, vertices, keys = request.counts
     _check_limit("joints", int(info["joints"]), nodes, "nodes")
     _check_limit("vertices", int(info["vertices"]), vertices, "vertices")
     _check_limit("keys", int(_block.section(block, "CHANNELS")["key_count"].sum()), keys, "keys")
@@ -468,7 +441,7 @@ def _load_bytes(data: Any, request: _Request, title: str = "the model's bytes") 
     view = _bytes_of(data)
     try:
         if view[: len(_block.MAGIC)] == _block.MAGIC:
-            _check_limit("bytes", view.nbytes, request[-2][0], "file_bytes")
+            _check_limit("bytes", view.nbytes, request.counts[0], "file_bytes")
             return _model_block(_core.Block(view), request)
         return _import(None, view, request)
     except LoadError as error:
@@ -490,13 +463,13 @@ def _is_file(data: Any) -> bool:
 
 def _load_file(file: Any, request: _Request) -> _core.Block:
     """The model of an open file, whose name selects the format where it is the suffix of one."""
-    data = _contents(file, request[-2][0])
+    data = _contents(file, request.counts[0])
     name = getattr(file, "name", None)
     if not isinstance(name, str):  # of a file that was opened by its number, or of none
         return _load_bytes(data, request)
     suffix = Path(name).suffix.lower().lstrip(".")
-    if request[0] is None and suffix in request[8].split(";"):
-        request = (suffix, *request[1:])
+    if request.format is None and suffix in request.formats.split(";"):
+        request = request._replace(format=suffix)
     return _load_bytes(data, request, name)
 
 
@@ -553,47 +526,13 @@ def _as_file_name(view: memoryview) -> str | None:
 
 
 def _import(path: str | None, data: Any, request: _Request) -> _core.Block:
-    isolation = request[-1]
+    isolation = request.isolation
     if isinstance(isolation, tuple):
         return _core._load_file(path, data, *request[:-1], isolation)
     if isolation:
-        _excuse_no_isolation(strict=isolation == "strict")
-    _start_importer()
+        _importer.excuse_no_isolation(strict=isolation == "strict")
+    _importer.start_importer()
     return _core._load_file(path, data, *request[:-1], None)
-
-
-def _lack_of_worker() -> str | None:
-    """Why no import can be isolated, or None."""
-    if not _CAN_ISOLATE:
-        return "this system cannot isolate imports"
-    if not os.path.isfile(_built_path("_worker")):
-        return "the worker is missing (install skinpy again)"
-    return None
-
-
-_UNISOLATED = count()  # imports in this process that should have been isolated
-
-
-def _excuse_no_isolation(strict: bool) -> None:
-    """Raise LoadError, or give a warning, once per process, where no import can be isolated."""
-    if strict:
-        raise LoadError(f"isolate='strict' needs a process of its own for the import: {_lack_of_worker()}")
-    if next(_UNISOLATED) == 0:
-        words = f"{_lack_of_worker()}, so load() imports in this process, where a broken file can end it"
-        warnings.warn(words, SkinpyWarning, stacklevel=5)  # level 5 is the caller of load()
-
-
-@cache
-def _start_importer() -> None:
-    """Open the importer and Assimp in this process. Only a success is remembered."""
-    _core._start_importer(_built_path("_import"), assimp_paths(*_paths_key(), isolated=False))
-
-
-@cache
-def _built_path(name: str) -> bytes:
-    """The path of a file that was built beside `_core`; both have the same suffix."""
-    core = Path(_core.__file__)
-    return os.fsencode(core.with_name(core.name.replace("_core", name, 1)))
 
 
 def build_info() -> dict[str, Any]:
@@ -634,29 +573,15 @@ def build_info() -> dict[str, Any]:
 
     info: dict[str, Any] = _core._build_info()
     info["numpy"] = numpy.__version__
-    info["importer"] = os.fsdecode(_built_path("_import"))
+    info["importer"] = os.fsdecode(_importer.built_path("_import"))
     try:
-        libraries = assimp_paths(*_paths_key(), isolated=False)
-        path, version, formats = _core._start_importer(_built_path("_import"), libraries)
+        path, version, formats = _importer.find_assimp()
         found = {"assimp": path, "assimp_version": version, "assimp_error": None}
     except LoadError as error:
         formats = ""
         found = {"assimp": None, "assimp_version": None, "assimp_error": str(error)}
     info |= found
     info["formats"] = sorted(suffix.lstrip("*.") for suffix in formats.split(";") if suffix)
-    info |= _isolation_facts()
+    info |= _importer.isolation_facts(_LIMITS)
     info["graphics"] = find_spec("moderngl") is not None
     return info
-
-
-def _isolation_facts() -> dict[str, Any]:
-    """The entries of `build_info` about isolation, found out by starting a worker."""
-    if lack := _lack_of_worker():
-        return {"isolation": (), "isolation_error": f"{lack}, so load() imports in this process"}
-    try:
-        found = _core._sandbox(_isolation(_LIMITS, _paths_key()))
-    except LoadError as error:
-        return {"isolation": (), "isolation_error": str(error)}
-    names = ("limits", "filter", "folders")
-    protections = ("process", *(name for name, there in zip(names, found, strict=True) if there))
-    return {"isolation": protections, "isolation_error": None}

@@ -30,7 +30,7 @@ from c_compiler import SOURCES, compiler, run
 from conftest import ROOT
 
 import skinpy
-from skinpy import _core, loading
+from skinpy import _core, _importer, loading
 
 MODEL = builders.random_model(3, joints=8, vertices=200).glb()
 #: A model whose block has megabytes.
@@ -212,9 +212,9 @@ def test_build_info_says_what_keeps_the_worker_in() -> None:
 @pytest.fixture
 def no_worker(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A system that cannot isolate imports, in a process that has not said so yet."""
-    monkeypatch.setattr(loading, "_CAN_ISOLATE", False)
-    monkeypatch.setattr(loading, "_isolation", lambda *_: pytest.fail("a worker was asked for"))
-    monkeypatch.setattr(loading, "_UNISOLATED", itertools.count())
+    monkeypatch.setattr(_importer, "_CAN_ISOLATE", False)
+    monkeypatch.setattr(_importer, "isolation", lambda *_: pytest.fail("a worker was asked for"))
+    monkeypatch.setattr(_importer, "_UNISOLATED", itertools.count())
     loading._usual.cache_clear()
     yield
     loading._usual.cache_clear()
@@ -253,10 +253,10 @@ def test_strict_isolation_needs_a_worker(file: Path) -> None:
 def test_a_build_without_its_worker_imports_here_and_says_so(
     file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    true = loading._built_path
+    true = _importer.built_path
     gone = os.fsencode(tmp_path / "gone")
-    monkeypatch.setattr(loading, "_built_path", lambda name: gone if name == "_worker" else true(name))
-    monkeypatch.setattr(loading, "_UNISOLATED", itertools.count())
+    monkeypatch.setattr(_importer, "built_path", lambda name: gone if name == "_worker" else true(name))
+    monkeypatch.setattr(_importer, "_UNISOLATED", itertools.count())
     with pytest.warns(skinpy.SkinpyWarning, match="the worker is missing"):
         assert len(skinpy.load(file, up="+Z").mesh.positions)
     with pytest.raises(skinpy.LoadError, match="the worker is missing"):
@@ -346,8 +346,8 @@ def test_a_worker_that_cannot_run_is_named(
     content: bytes | None, mode: int, words: str, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As after an installation by a program that loses permissions: it never loads without the worker."""
-    monkeypatch.setattr(loading, "_isolation", loading._isolation.__wrapped__)  # without its cache
-    true = loading._built_path
+    monkeypatch.setattr(_importer, "isolation", _importer.isolation.__wrapped__)  # without its cache
+    true = _importer.built_path
     worker = tmp_path / "worker"
     worker.write_bytes(Path(os.fsdecode(true("_worker"))).read_bytes() if content is None else content)
     worker.chmod(mode)
@@ -586,7 +586,7 @@ def false_worker(folder: Path, program: str) -> Path:
 
 
 def load_by(worker: Path, path: Path, seconds: float = IN_TIME, folders: bytes = b"") -> object:
-    true = loading._isolation(skinpy.Limits(), loading._paths_key())
+    true = _importer.isolation(skinpy.Limits(), _importer.variables())
     isolation = (os.fsencode(worker), *true[1:3], 1 << 30, seconds, folders)
     return _core._load_file(
         str(path), None, None, 4, -1, False, 0, -1, 1e-5, None, None, 0, NO_LIMITS, isolation
@@ -866,7 +866,7 @@ def test_what_cannot_be_started_is_an_error_that_names_the_remedy(file: Path, tm
 def test_a_worker_that_is_not_its_parent_s_child_ends(file: Path, tmp_path: Path) -> None:
     """This happens if the parent ends before the worker has asked to end with it."""
     worker = tmp_path / "worker"
-    worker.write_text(f"#!/bin/sh\n{shlex.quote(os.fsdecode(loading._built_path('_worker')))} &\nwait $!\n")
+    worker.write_text(f"#!/bin/sh\n{shlex.quote(os.fsdecode(_importer.built_path('_worker')))} &\nwait $!\n")
     worker.chmod(0o755)
     with pytest.raises(skinpy.ImporterCrashed, match="exit status 2"):
         load_by(worker, file)
@@ -876,7 +876,7 @@ def test_folders_of_libraries_reach_the_worker(
     file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LD_LIBRARY_PATH", str(tmp_path / "libraries"))
-    true = loading._isolation(skinpy.Limits(), loading._paths_key())
+    true = _importer.isolation(skinpy.Limits(), _importer.variables())
     shown = false_worker(tmp_path, "sys.exit(os.environ['LD_LIBRARY_PATH'].endswith('/libraries') * 5)")
     isolation = (os.fsencode(shown), *true[1:])
     with pytest.raises(skinpy.ImporterCrashed, match="exit status 5"):
@@ -1147,7 +1147,7 @@ def false_importer(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def reached(importer: Path, file: Path, external: str) -> set[str]:
     """The things that an importer under the control of a file could do."""
-    worker, _, libraries, *rest = loading._isolation(skinpy.Limits(), loading._paths_key())
+    worker, _, libraries, *rest = _importer.isolation(skinpy.Limits(), _importer.variables())
     isolation = (worker, os.fsencode(importer), libraries, *rest)
     number = loading._EXTERNAL.index(external)
     with pytest.raises(skinpy.LoadError, match="done: ") as error:
@@ -1184,9 +1184,9 @@ def test_a_worker_that_computes_too_long_while_its_parent_sleeps(
     path.write_bytes(MODEL)
     script = f"""
 import sys, skinpy
-from skinpy import loading
-worker, _, *rest = loading._isolation(skinpy.Limits(seconds=0.9), loading._paths_key())
-loading._isolation = lambda *_: (worker, {os.fsencode(false_importer)!r}, *rest)
+from skinpy import _importer
+worker, _, *rest = _importer.isolation(skinpy.Limits(seconds=0.9), _importer.variables())
+_importer.isolation = lambda *_: (worker, {os.fsencode(false_importer)!r}, *rest)
 try: skinpy.load({str(path)!r}, limits=skinpy.Limits(seconds=0.9))
 except skinpy.LoadError as error: print(type(error).__name__, error)
 """

@@ -63,7 +63,7 @@ facts["clips"] = list(model.clips.names)
 facts["shaders"] = sorted(entry.name for entry in resources.files("skinpy.shaders").iterdir())
 facts["info"] = skinpy.build_info()
 facts["core"] = skinpy._core.__file__
-worker = skinpy.loading._built_path("_worker").decode()
+worker = skinpy._importer.built_path("_worker").decode()
 facts["worker"], facts["executable"] = worker, os.access(worker, os.X_OK)
 if has_assimp:
     facts["apart"] = bytes(memoryview(skinpy.load(glb, isolate=True)._block)) == bytes(

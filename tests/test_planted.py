@@ -16,7 +16,7 @@ from c_compiler import compiler, run
 from conftest import ROOT
 
 import skinpy
-from skinpy import _places
+from skinpy import _importer
 from skinpy.output import mp4
 
 ASSIMP = "libassimp.so.6"
@@ -99,8 +99,8 @@ def test_the_command_line_loads_nothing_of_its_folder(folder: Path, command: lis
 WITHOUT_WHEEL = """
 import sys
 import skinpy
-from skinpy import _places
-_places._installations = list
+from skinpy import _importer
+_importer._installations = list
 try: skinpy.load(sys.argv[1], isolate={isolate})
 except skinpy.LoadError as error: print("no Assimp" in str(error))
 else: print(not skinpy.build_info()["assimp"].startswith("/tmp"))
@@ -194,15 +194,15 @@ def test_an_ffmpeg_of_an_absolute_folder_is_found(folder: Path, monkeypatch: pyt
 
 
 def test_paths_of_assimp_are_absolute_and_those_of_installations() -> None:
-    *paths, name = _places.assimp_paths(None, "", isolated=False)
+    *paths, name = _importer.assimp_paths(None, "", isolated=False)
     assert name == ASSIMP.encode() and paths
     assert Path(os.fsdecode(paths[0])).is_file() and all(map(os.path.isabs, paths))
-    assert _places.assimp_paths(None, "/a:/b", isolated=False)[-1] == name
+    assert _importer.assimp_paths(None, "/a:/b", isolated=False)[-1] == name
     for entries in (":", ".", "/a:", "/a;b", "$ORIGIN"):
-        assert _places.assimp_paths(None, entries, isolated=True) == (*paths, name)
-        assert name not in _places.assimp_paths(None, entries, isolated=False)
-    assert _places.assimp_paths(None, "/a::b;/c", isolated=False)[-2:] == (b"/a/" + name, b"/c/" + name)
-    assert _places.library_folders("/a::b;/c:") == "/a:/c"
+        assert _importer.assimp_paths(None, entries, isolated=True) == (*paths, name)
+        assert name not in _importer.assimp_paths(None, entries, isolated=False)
+    assert _importer.assimp_paths(None, "/a::b;/c", isolated=False)[-2:] == (b"/a/" + name, b"/c/" + name)
+    assert _importer.library_folders("/a::b;/c:") == "/a:/c"
 
 
 def test_the_checkout_itself_still_runs(tmp_path: Path) -> None:
