@@ -128,12 +128,14 @@ def playing(model: skinpy.Model) -> list[object]:
 
 def test_long_names_are_cut() -> None:
     """A name of 10,000 letters does not fill the terminal; as data it stays."""
+    from skinpy import storage
+
     long = "N" * 10_000
     walk = skinpy.Clip.from_arrays(long, fps=2, joints=[long], translation=np.zeros((2, 1, 3)))
     model = skinpy.Model.from_arrays(
-        [long],
-        [-1],
-        [np.eye(4)],
+        [long, f"{long}s"],
+        [-1, 0],
+        [np.eye(4)] * 2,
         positions=np.eye(3),
         faces=[[0, 1, 2]],
         joints=[[0]] * 3,
@@ -143,8 +145,9 @@ def test_long_names_are_cut() -> None:
     controller = skinpy.AnimationController(model)
     things = [model, model.skeleton, model.clips, model.clips[0], *model.clips[0].channels, model.explain(0)]
     things += [controller.play(0, layer=long), model.check()]
+    things += [skinpy.BlendSpace1D({0.0: long, 1.0: 0}), storage.compare(model, 0, fps=2.0)]
     assert max(len(line) for thing in things for line in f"{thing!r}\n{thing}".split("\n")) < 600
-    assert list(model.clips.names) == list(model.skeleton.names) == [long]
+    assert [*model.clips.names, *model.skeleton.names] == [long, long, f"{long}s"]
 
 
 def test_representations(evil: skinpy.Model) -> None:

@@ -113,7 +113,7 @@ def unused_joints(subject: Subject) -> Iterator[Finding]:
         yield finding(
             "unused_joints",
             "note",
-            f"{len(unused)} joints move no vertex, and no clip moves them; the first is {first!r}",
+            f"{len(unused)} joints move no vertex, and no clip moves them; the first is {quoted(first)}",
             "leave them out of the export, unless something is to be attached to them",
             joint=first,
             size=len(unused),

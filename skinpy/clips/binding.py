@@ -170,7 +170,7 @@ def _inexact_pairs(clips: Sequence[Clip], matches: Sequence[Matches], names: tup
     pairs = {}
     for clip, match in zip(clips, matches, strict=True):
         for joint in match.inexact:
-            pairs[f"{clip._joint_names[joint]!r} is {quoted(names[match.joints[joint]])}"] = True
+            pairs[f"{quoted(clip._joint_names[joint])} is {quoted(names[match.joints[joint]])}"] = True
     return list(pairs)
 
 

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import _block
+from .._text import quoted
 from .._types import Array
 from ..clip import Clip
 from ..posing.kinematics import quaternion_product, rotated, up_vector
@@ -105,9 +106,9 @@ class Trajectory:
         """ValueError if the chain is too long for so many times."""
         if len(times) * len(self._links) > _MAX_POSES:
             raise ValueError(
-                f"the trajectory of {self._skeleton.names[self._joint]!r} depends on {len(self._links)} "
-                f"moving joints at {len(times)} times of keys, together more than {_MAX_POSES}; expected a "
-                "joint nearer to the root, or a clip with fewer times (resample)"
+                f"the trajectory of {quoted(self._skeleton.names[self._joint])} depends on "
+                f"{len(self._links)} moving joints at {len(times)} times of keys, together more than "
+                f"{_MAX_POSES}; expected a joint nearer to the root, or a clip with fewer times (resample)"
             )
 
     def _rest_matrix(self, chain: list[int]) -> Array:
@@ -210,7 +211,7 @@ class Trajectory:
             return np.asarray(np.linalg.inv(parent[:, :3, :3]))
         except np.linalg.LinAlgError:
             raise ValueError(
-                f"an ancestor of {self._skeleton.names[self._joint]!r} is scaled to 0; "
+                f"an ancestor of {quoted(self._skeleton.names[self._joint])} is scaled to 0; "
                 "root motion needs the inverse of its transform"
             ) from None
 
@@ -225,7 +226,7 @@ class Trajectory:
         exact = to_parent @ trs(zeros, yaw, ones)[:, :3, :3] @ parent[:, :3, :3]
         if np.abs(exact - trs(zeros, seen, ones)[:, :3, :3]).max() > _MAX_SHEAR:
             raise ValueError(
-                f"an ancestor of {self._skeleton.names[self._joint]!r} is scaled unevenly, so that "
+                f"an ancestor of {quoted(self._skeleton.names[self._joint])} is scaled unevenly, so that "
                 "a rotation would shear the joint; expected yaw=False, or a joint above the scaled one"
             )
         return seen

@@ -184,7 +184,8 @@ class _BlendSpace(ABC):
 
     def __repr__(self) -> str:
         points = ", ".join(
-            f"{where}: {clip.name if isinstance(clip, Clip) else clip!r}" for where, clip in self._points
+            f"{where}: {quoted(clip.name if isinstance(clip, Clip) else clip)}"
+            for where, clip in self._points
         )
         return f"{type(self).__name__}({{{points}}})"
 

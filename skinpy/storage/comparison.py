@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from .._plots import plotted
-from .._text import html_text
+from .._text import html_text, quoted
 from .._types import PathLike
 from ..kinds import Kind
 
@@ -105,7 +105,7 @@ class Comparison:
     @property
     def _title(self) -> str:
         return (
-            f"{self.clip!r}: {self.duration:.3f} s, {self.vertices:,} vertices, {self.fps:g} frames/s; "
+            f"{quoted(self.clip)}: {self.duration:.3f} s, {self.vertices:,} vertices, {self.fps:g} frames/s; "
             f"size {self.size:.4g}, error allowed {self.allowed:.3g}"
         )
 
