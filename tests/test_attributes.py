@@ -59,7 +59,8 @@ def test_attributes_of_what_plays(world: public_functions.World) -> None:
     track = controller.play("walk")
     player = controller.run(world.machine, layer="machine")
     key = controller.key_weight(track, 0.5, 1.0)
-    for thing in (controller, recording, track, player, key):
+    space = skinpy.BlendSpace1D([(0, "walk"), (1, "run")]).bind(world.model)
+    for thing in (controller, recording, track, player, key, space):
         check(thing)
 
 

@@ -158,6 +158,14 @@ def test_unknown_missing_and_doubled_entries(entries: dict[str, Any], tmp_path: 
     refused(path, "its entries are")
 
 
+def test_each_clip_needs_all_of_its_numbers(entries: dict[str, Any], tmp_path: Path) -> None:
+    path = tmp_path / "a.npz"
+    np.savez(path, **entries | {"fps": np.append(entries["fps"], 30.0)})
+    refused(path, "its clips have 3 name, 3 row, 3 frames, 4 fps")
+    np.savez(path, **entries | {"ticks_per_second": np.full(3, np.nan)})
+    refused(path, "has nan ticks per second")
+
+
 def test_entries_are_not_unpacked(entries: dict[str, Any], tmp_path: Path) -> None:
     """A file of some kilobytes may stand for gigabytes; save stores without compression."""
     path = tmp_path / "a.npz"

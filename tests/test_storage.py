@@ -639,3 +639,13 @@ def test_a_deep_chain_keeps_within_the_bound(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(reach, "_MAX_PAIRS", 10**9)
     exact = clip.compress(bound)
     assert exact.nbytes < clip.nbytes and thin.nbytes <= exact.nbytes * 1.1
+
+
+@pytest.mark.parametrize(
+    "times", [[0, 1e-9, 1], [0, 1e-45, 1], [1e-30, 2e-30], [0, 5e-324], [0, 1, 1 + 1e-9], [0, 1e300, 1.1e300]]
+)
+def test_keys_that_are_nearer_than_a_grid_can_tell_stay_apart(times: list[float]) -> None:
+    moves = np.arange(3.0 * len(times)).reshape(-1, 1, 3)
+    clip = skinpy.Clip.from_arrays("near", times=times, joints=["Hips"], translation=moves)
+    clip = skinpy.character().add_clips(clip).clips["near"]
+    assert storage.quantize(clip).clip().channels[0].times.tolist() == times

@@ -96,11 +96,16 @@ def stored(entries: dict[str, Array]) -> tuple[Array, tuple[BakedClip, ...], int
 
 def _stored_clips(entries: dict[str, Array], capacity: int) -> tuple[BakedClip, ...]:
     """Return the clips of a file whose data hold `capacity` frames."""
+    counts = {name: len(entries[name]) for name in _CLIP_FIELDS}
+    if len(set(counts.values())) > 1:
+        raise ValueError(f"its clips have {', '.join(f'{count} {name}' for name, count in counts.items())}")
     numbers = zip(*(entries[name].tolist() for name in _CLIP_FIELDS), strict=True)
     clips, row = [], 0
     for name, first, frames, fps, duration, ticks in numbers:
         clip = BakedClip(str(name), int(first), int(frames), checked_rate(fps), float(duration), float(ticks))
-        if clip.row != row or not 0 < clip.frames <= capacity - row or not clip.ticks_per_second > 0:
+        if not clip.ticks_per_second > 0:
+            raise ValueError(f"its clip {quoted(clip.name)} has {ticks:g} ticks per second")
+        if clip.row != row or not 0 < clip.frames <= capacity - row:
             raise ValueError(f"its clip {quoted(clip.name)} does not begin where the clip before ends")
         if not 0 <= clip.duration < capacity / clip.fps or len(clip.times) != clip.frames:
             raise ValueError(f"its clip {quoted(clip.name)} has {clip.frames} frames for {clip.duration:g} s")

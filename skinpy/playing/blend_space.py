@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._arguments import any_array, brief, check_model, finite, floats, items_of
+from .._strict import Strict
 from .._text import quoted
 from .._types import Array
 from ..clip import Clip
@@ -390,7 +391,7 @@ class BlendSpace2D(_BlendSpace):
         return locate(self._scaled, self._triangles, self._edges, point)
 
 
-class BoundBlendSpace:
+class BoundBlendSpace(Strict):
     """A blend space with the clips of a model; `BlendSpace1D.bind` and `BlendSpace2D.bind` make it."""
 
     def __init__(self, space: _BlendSpace, model: Model) -> None:

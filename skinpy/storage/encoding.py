@@ -107,11 +107,12 @@ def _grid(times: Array) -> float:
     gaps = np.diff(times, prepend=0.0)
     gaps = gaps[gaps > _GRID_ERROR]
     if not len(gaps):
-        return 1.0
+        return 1.0 if len(times) < 2 else 0.0
     step = float(times[-1] / np.rint(times[-1] / gaps.min()))
     numbers = np.rint(times / step)
     fits = np.abs(times - numbers * step).max() <= _GRID_ERROR and numbers[0] >= 0 and numbers[-1] < _MAX_GRID
-    return step if fits else 0.0
+    apart = bool((np.diff(numbers) > 0).all())  # else two keys would have one time
+    return step if fits and apart else 0.0
 
 
 def _index_type(count: int) -> "np.dtype[np.generic]":
