@@ -1,10 +1,14 @@
-"""The base of objects that never change."""
+"""The base of objects whose attributes cannot be misspelled or replaced."""
 
 from typing import TYPE_CHECKING
 
 
 class Strict:
-    """A class whose public attributes are properties: no others can be set, misspelled ones included."""
+    """A base of classes whose public attributes are properties.
+
+    Only attributes whose property has a setter can be set; all others, and misspelled ones, raise
+    AttributeError.
+    """
 
     __slots__ = ()
 

@@ -36,9 +36,7 @@ def size(text: str) -> tuple[int, int]:
     try:
         width, height = (int(number) for number in text.lower().split("x"))
     except ValueError:
-        raise ArgumentTypeError(
-            f"{quoted(text)} is not a size; expected WIDTHxHEIGHT, such as 640x480"
-        ) from None
+        raise wrong(text, "is not a size; expected WIDTHxHEIGHT, such as 640x480") from None
     if width < 1 or height < 1:
         raise wrong(text, "is not a size; width and height must be 1 or more")
     if max(width, height) > _MAX_SIDE:
@@ -50,9 +48,7 @@ def frame_size(text: str) -> tuple[int, int]:
     """The size of a frame on a sheet, from WIDTHxHEIGHT."""
     found = size(text)
     if min(found) < _MIN_FRAME:
-        raise ArgumentTypeError(
-            f"{quoted(text)} is too small; expected {_MIN_FRAME}x{_MIN_FRAME} pixels or more"
-        )
+        raise wrong(text, f"is too small; expected {_MIN_FRAME}x{_MIN_FRAME} pixels or more")
     return found
 
 
@@ -140,9 +136,7 @@ def file_format(text: str) -> str:
     try:
         allowed_formats((text,), True)
     except (TypeError, ValueError):
-        raise ArgumentTypeError(
-            f"{quoted(text)} is not a format; expected a file extension, such as lws"
-        ) from None
+        raise wrong(text, "is not a format; expected a file extension, such as lws") from None
     return text
 
 
@@ -232,7 +226,5 @@ def plot_file(text: str) -> str:
         return text  # the command says that matplotlib is missing
     known = FigureCanvasBase.filetypes
     if Path(text).suffix[1:].lower() not in known:
-        raise ArgumentTypeError(
-            f"{quoted(text)} is not a plot; expected a file that ends in {', '.join(known)}"
-        )
+        raise wrong(text, f"is not a plot; expected a file that ends in {', '.join(known)}")
     return text

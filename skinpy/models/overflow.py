@@ -60,9 +60,9 @@ def refuse_overflow(model: Model, clip: Clip | None) -> None:
 
 def refuse_points(model: Model, positions: Array, clip: Clip | None, times: Array) -> None:
     """Raise ValueError if a skinned vertex (N,V,3) at times (N,) is not finite."""
-    place = _first_bad(positions)
-    if place is not None:
-        found = _of_vertex(model, place[1], float(times[place[0]]))
+    if bad := _first_bad(positions):
+        frame, vertex = bad
+        found = _of_vertex(model, vertex, float(times[frame]))
         raise ValueError(f"{overflow_words(clip, found)}; {_SMALLER}")
 
 
@@ -78,19 +78,18 @@ def overflow_words(clip: Clip | None, found: Overflow) -> str:
 
 def _first(model: Model, clip: Clip | None, times: Array) -> Overflow | None:
     """The first overflow at times (N,): of a joint, of a slot, or of a vertex."""
-    names, joints = model.skeleton.names, model.skin.joints
+    names = model.skeleton.names
     pose = model.pose(clip, times, loop="clamp")
-    place = _first_bad(pose.globals())
-    if place is not None:
-        name = names[place[1]]
-        return Overflow(name, f"the transform of joint {quoted(name)}", float(times[place[0]]))
-    place = _first_bad(pose.palette())
-    if place is not None:
-        name = names[joints[place[1]]]
-        return Overflow(name, f"the palette matrix of joint {quoted(name)}", float(times[place[0]]))
-    place = _first_bad(model.deform(pose, normals=False)[0])
-    if place is not None:
-        return _of_vertex(model, place[1], float(times[place[0]]))
+    if bad := _first_bad(pose.globals()):
+        frame, joint = bad
+        return Overflow(names[joint], f"the transform of joint {quoted(names[joint])}", float(times[frame]))
+    if bad := _first_bad(pose.palette()):
+        frame, slot = bad
+        name = names[model.skin.joints[slot]]
+        return Overflow(name, f"the palette matrix of joint {quoted(name)}", float(times[frame]))
+    if bad := _first_bad(model.deform(pose, normals=False)[0]):
+        frame, vertex = bad
+        return _of_vertex(model, vertex, float(times[frame]))
     return None
 
 
@@ -100,12 +99,12 @@ def _of_vertex(model: Model, vertex: int, time: float) -> Overflow:
 
 
 def _first_bad(results: Array) -> tuple[int, int] | None:
-    """The first pair of a time and an item whose numbers (N,M,...) are not all finite."""
+    """The numbers of the first frame and item of results (N,M,...) that are not all finite."""
     bad = ~np.isfinite(results).all(axis=tuple(range(2, results.ndim)))
     if not bad.any():
         return None
-    time, item = np.unravel_index(int(np.argmax(bad)), bad.shape)
-    return int(time), int(item)
+    frame, item = np.unravel_index(int(np.argmax(bad)), bad.shape)
+    return int(frame), int(item)
 
 
 def _key_times(channels: tuple[Channel, ...], duration: float) -> Array:

@@ -30,9 +30,6 @@ if TYPE_CHECKING:
 
     from ..model import Model
 
-#: The members of EXTRAS that belong to joints and materials, which a rig has.
-_EXTRAS = ("hidden", "joints", "materials")
-
 
 def stored(data: Any, protocol: int) -> bytes | PickleBuffer:
     """Read-only memory as a pickle holds it; from protocol 5 on a pickle may also leave it outside."""
@@ -42,6 +39,20 @@ def stored(data: Any, protocol: int) -> bytes | PickleBuffer:
 
 
 # ---- rigs -----------------------------------------------------------------------------------------
+
+#: Sections that a rig has as they are.
+_KEPT = frozenset(
+    ("JOINT_PARENTS", "REST_TRANSLATION", "REST_ROTATION", "REST_SCALE", "REST_LOCAL")
+    + ("SLOT_JOINTS", "SLOT_INVERSE_BIND")
+)
+#: Fields of rows of other sections: a rig has nothing that they refer to, so they get these values.
+_EMPTIED: dict[str, dict[str, int]] = {
+    "TARGETS": {"first": 0, "count": 0},
+    "SUBMESHES": {"first_vertex": 0, "vertex_count": 0, "first_face": 0, "face_count": 0},
+    "MATERIALS": {"texture": -1},
+}
+#: The members of EXTRAS that belong to joints and materials, which a rig has.
+_EXTRAS = ("hidden", "joints", "materials")
 
 
 class Rig:
@@ -94,18 +105,6 @@ def rig_sections(model: Model) -> tuple[dict[str, Array], int]:
     return sections | {"INFO": info, "TEXT": pool.section()}, influences
 
 
-#: Sections that a rig has as they are, and fields of the rows of others that lose what they refer to.
-_KEPT = frozenset(
-    ("JOINT_PARENTS", "REST_TRANSLATION", "REST_ROTATION", "REST_SCALE", "REST_LOCAL")
-    + ("SLOT_JOINTS", "SLOT_INVERSE_BIND")
-)
-_EMPTIED: dict[str, dict[str, int]] = {
-    "TARGETS": {"first": 0, "count": 0},
-    "SUBMESHES": {"first_vertex": 0, "vertex_count": 0, "first_face": 0, "face_count": 0},
-    "MATERIALS": {"texture": -1},
-}
-
-
 def read_rig(sections: dict[str, Any], influences: int) -> Model:
     """The model of a rig, which waits for what else the pickle has of it."""
     from ..model import Model
@@ -140,7 +139,7 @@ def _pieces(model: Model, block: _core.Block, protocol: int) -> Iterator[Any]:
     in_use = (held() for held in model._cache.valuerefs())  # other threads may add clips
     for number, clip in sorted((clip._number, clip) for clip in in_use if clip is not None):
         first, count = int(records["first_channel"][number]), int(records["channel_count"][number])
-        start, end = (values + 4 * place for place in key_span(channels[first : first + count]))
+        start, end = (values + 4 * offset for offset in key_span(channels[first : first + count]))
         keys = keys_of(clip)
         if at <= start < end and np.array_equal(np.frombuffer(data[start:end], np.uint8), keys.data):
             yield stored(data[at:start], protocol)
@@ -209,6 +208,9 @@ def read_texture(name: str, format: str, data: Any, width: int, height: int) -> 
 
 # ---- clips ----------------------------------------------------------------------------------------
 
+#: Fields of a channel that are offsets into VALUES.
+_OFFSETS = ("values", "in_tangents", "out_tangents")
+
 
 class Keys:
     """The values and tangents of the channels of one clip, for one pickle; see `_pieces`."""
@@ -242,9 +244,6 @@ def key_span(channels: Array) -> tuple[int, int]:
         if (has := channels[field] != _block.NO_ARRAY).any()
     ]
     return min((start for start, _ in spans), default=0), max((end for _, end in spans), default=0)
-
-
-_OFFSETS = ("values", "in_tangents", "out_tangents")
 
 
 def reduced_clip(clip: Clip, protocol: int) -> tuple[Any, ...]:
