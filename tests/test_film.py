@@ -5,10 +5,12 @@ from __future__ import annotations
 import builtins
 import contextlib
 import errno
+import os
 import re
 import runpy
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -312,6 +314,21 @@ def test_a_failing_ffmpeg_has_its_own_words(
     with pytest.raises(skinpy.SkinpyError, match=r"ffmpeg \(.*bin/ffmpeg\) failed: no such encoder"):
         save_film(tmp_path / "out" / "a.mp4", moving(5, (400, 400)), 10)
     assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_an_ffmpeg_that_a_signal_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake_ffmpeg(tmp_path / "bin", "kill -SEGV $$", monkeypatch)
+    with pytest.raises(skinpy.SkinpyError, match="failed: signal 11 ended it"):
+        save_film(tmp_path / "a.mp4", moving(2), 10)
+
+
+@needs_ffmpeg
+@pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="this system has no files in memory")
+def test_no_folder_for_temporary_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where TMPDIR is wrong and /tmp may not be written to."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "missing"))
+    save_film(tmp_path / "a.mp4", moving(2), 10)
+    assert (tmp_path / "a.mp4").stat().st_size > 0
 
 
 @pytest.mark.parametrize("status", [0, 1])

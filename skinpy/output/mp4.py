@@ -60,7 +60,7 @@ def _pipe(program: str, job: FilmJob) -> None:
     height, width = (side + side % 2 for side in first.shape[:2])
     with contextlib.ExitStack() as afterwards:
         with undisturbed():
-            messages = afterwards.enter_context(tempfile.TemporaryFile())
+            messages = afterwards.enter_context(_scratch())
             process = subprocess.Popen(
                 _command(program, width, height, job), stdin=subprocess.PIPE, stdout=messages, stderr=messages
             )
@@ -69,6 +69,13 @@ def _pipe(program: str, job: FilmJob) -> None:
         succeeded = _feed(process, _even_frames(first, job))
         _end(process)
         _raise_failure(program, succeeded, process.returncode, messages)
+
+
+def _scratch() -> IO[bytes]:
+    """A file for the messages of ffmpeg: in memory where the system can, as no folder may be writable."""
+    if hasattr(os, "memfd_create"):
+        return open(os.memfd_create("messages"), "w+b")
+    return tempfile.TemporaryFile()
 
 
 def _let_go_first(process: int) -> None:
@@ -109,7 +116,8 @@ def _raise_failure(program: str, succeeded: bool, status: int, messages: IO[byte
         if os.strerror(number) in said:
             raise OSError(number, os.strerror(number))
     if not succeeded:
-        raise SkinpyError(f"ffmpeg ({program}) failed: {said[-_QUOTED:] or 'without a message'}")
+        why = f"signal {-status} ended it" if status < 0 else "without a message"
+        raise SkinpyError(f"ffmpeg ({program}) failed: {said[-_QUOTED:] or why}")
 
 
 def _even_frames(first: Frame, job: FilmJob) -> Iterator[Frame]:
