@@ -789,6 +789,11 @@ class Model(Shown, _core.Model):
         Model
             The new model.
 
+        Raises
+        ------
+        ValueError
+            If the model came out of a pickle without its vertices.
+
         Notes
         -----
         A face follows the joint that most of its corners follow most; if all three differ, the one with the

@@ -214,6 +214,9 @@ def test_what_needs_the_vertices_says_so() -> None:
     for call in (
         light.bounds,
         light.check,
+        light.as_rigid,
+        lambda: light.bake_vertices("run", 10),
+        lambda: light.explain(0),
         clip.compress,
         lambda: clip.compress(0.1),
         clip.extract_root_motion,

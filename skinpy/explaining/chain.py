@@ -15,6 +15,7 @@ from .._arguments import brief, finite, integer
 from .._types import Array, Loop
 from ..clip import Channel, Clip
 from ..clips.evaluate import key_tolerance, sample_channel, trs, unit
+from ..models.pickling import need_vertices
 from .explanation import Explanation, Influence, JointStep, MorphStep, Sampled, freeze
 from .outcomes import double, normal_matrix, outcomes
 
@@ -106,6 +107,7 @@ def explain(
 
 def _checked_vertex(model: Model, vertex: SupportsIndex) -> int:
     """Return the index of a vertex of the model."""
+    need_vertices(model, "explain")
     count = len(model.mesh.positions)
     number = integer("vertex", vertex)
     if not 0 <= number < count:

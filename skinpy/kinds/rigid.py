@@ -8,6 +8,7 @@ from .. import _block, _core
 from .._text import quoted
 from .._types import Array
 from ..models.extras import cut_extras, read_extras, write_extras
+from ..models.pickling import need_vertices
 
 if TYPE_CHECKING:
     from ..model import Model
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 @np.errstate(over="ignore", invalid="ignore")  # what overflows is not finite, and refused by name
 def rigid_block(model: "Model") -> _core.Block:
     """Return the block of ``model.as_rigid()``: all but the mesh, its submeshes and the slots is kept."""
+    need_vertices(model, "as_rigid")
     old = model._joined()
     sections = {name: _block.section(old, name) for name in old.sections}
     pool = _block.TextPool(sections["TEXT"].tobytes() if "TEXT" in sections else b"")

@@ -12,6 +12,7 @@ from .._text import quoted
 from ..clip import Clip
 from ..models.frames import checked_rate, chunks
 from ..models.overflow import refuse_points
+from ..models.pickling import need_vertices
 from .sampling import MAX_BYTES, frame_times
 from .vertex import VertexAnimation, check_frames_finite
 
@@ -68,6 +69,7 @@ def bake_vertices(
     <VertexAnimation 'walk': 11 frames of 3971 vertices, 1.000 s>
     """
     check_model("model", model)
+    need_vertices(model, "bake_vertices")
     rate = checked_rate(fps)
     source = _checked_source(model, clip)
     count = len(model.mesh.positions)
