@@ -1,4 +1,17 @@
-/* sk_threads.c: see sk_threads.h. */
+/* sk_threads.c: see sk_threads.h.
+
+   A call of sk_parallel that uses threads has these steps, all in run_together:
+   - take_pool: one caller at a time has the pool. A caller that finds it taken runs its ranges alone.
+   - open_work: each worker gets a contiguous part of the ranges, and the first two threads are woken. These wake the
+     next ones.
+   - run_ranges: every worker runs the ranges of its own part, and then what is left of the others'.
+   - close_work: threads that are still waking up can no longer join. The caller waits for those that have joined.
+   - note_saved: what the threads saved or lost decides whether the next calls use them.
+   A thread does the same from its side in thread_main: it joins open work, lingers in a loop of calls, and sleeps.
+
+   What is shared: the lock of the pool orders the opening and closing of a work and what threads read of it. Ranges are
+   taken by an atomic counter in each part, without the lock. What a range wrote reaches the caller through `active`,
+   which a thread decrements with release, and the caller reads with acquire. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* pthread_setname_np, sched_getcpu */
 #endif

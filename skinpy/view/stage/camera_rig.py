@@ -224,5 +224,5 @@ class CameraRig:
 
 
 def _pixels(name: str, value: float) -> float:
-    """A distance or a place in pixels."""
+    """A distance or a coordinate in pixels."""
     return between(name, value, -_MAX_PIXELS, _MAX_PIXELS)
