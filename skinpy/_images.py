@@ -206,24 +206,31 @@ def _quiet(data: bytes) -> Iterator[None]:
 
 @contextmanager
 def _quiet_tiff(data: bytes) -> Iterator[None]:
-    """Keep libtiff, which Pillow has loaded, from writing its messages to standard error."""
+    """Keep libtiff, with which Pillow decodes TIFF, from writing its messages to standard error.
+
+    libtiff has one function for all errors of the process, and one for all warnings. TIFFSetErrorHandler and
+    TIFFSetWarningHandler replace them, by NULL for silence, and return the previous ones. Pillow does not
+    offer that, so ctypes calls both. Where libtiff is a hidden part of Pillow, they are not found, and its
+    messages are written.
+    """
     if data[:2] not in (b"II", b"MM"):
         yield
         return
     import ctypes
 
-    library = ctypes.CDLL(_pillow().core.__file__)  # symbols of the libraries that it needs are found, too
-    setters = [getattr(library, f"TIFFSet{kind}Handler", None) for kind in ("Error", "Warning")]
-    before = []
-    for setter in setters:
-        if setter is not None:  # else libtiff is not to be reached
-            setter.argtypes, setter.restype = [ctypes.c_void_p], ctypes.c_void_p
-            before.append((setter, setter(None)))
+    # Pillow has loaded this library; a search in it also finds the functions of the libraries that it needs.
+    library = ctypes.CDLL(_pillow().core.__file__)
+    previous = []
+    for name in ("TIFFSetErrorHandler", "TIFFSetWarningHandler"):
+        set_handler = getattr(library, name, None)
+        if set_handler is not None:
+            set_handler.argtypes, set_handler.restype = [ctypes.c_void_p], ctypes.c_void_p
+            previous.append((set_handler, set_handler(None)))
     try:
         yield
     finally:
-        for setter, handler in before:
-            setter(handler)
+        for set_handler, handler in previous:
+            set_handler(handler)
 
 
 @contextmanager
