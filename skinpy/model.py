@@ -475,7 +475,8 @@ class Model(Shown, _core.Model):
         IndexError
             If the model has no clip of this index.
         ValueError
-            If `time` is not finite, the clip belongs to another model, or `loop` is unknown.
+            If `time` is not finite, the clip belongs to another model, `loop` is unknown, or the model has no
+            vertices.
         TypeError
             If an argument has the wrong type.
         """

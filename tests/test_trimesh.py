@@ -1,5 +1,6 @@
 """Model.to_trimesh: with a stand-in that keeps its arguments, and with trimesh if it is installed."""
 
+import pickle
 import sys
 from types import SimpleNamespace
 from typing import Any
@@ -79,3 +80,16 @@ def test_with_trimesh_itself() -> None:
     np.testing.assert_allclose(found.vertex_normals, normals, atol=1e-6)
     np.testing.assert_array_equal(found.faces, model.mesh.faces)
     assert found.visual.uv.shape == (len(positions), 2)
+
+
+@pytest.mark.usefixtures("given")
+def test_a_model_without_vertices_is_refused_in_our_words() -> None:
+    """trimesh raises NumPy's error about a reduction."""
+    joints = skinpy.load(
+        b"HIERARCHY ROOT a { OFFSET 0 0 0 CHANNELS 0 } MOTION Frames: 0 Frame Time: 1", format="bvh"
+    )
+    with pytest.raises(ValueError, match="model has no vertices; expected a model with a mesh"):
+        joints.to_trimesh()
+    light = pickle.loads(pickle.dumps(skinpy.character().clips[0])).model
+    with pytest.raises(ValueError, match="to_trimesh needs the vertices of the model"):
+        light.to_trimesh()

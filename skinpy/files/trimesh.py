@@ -7,6 +7,7 @@ import numpy as np
 
 from .._types import Loop
 from ..models.overflow import refuse_points
+from ..models.pickling import need_vertices
 
 if TYPE_CHECKING:
     from ..clip import Clip
@@ -22,6 +23,9 @@ def posed_mesh(model: "Model", clip: "Clip | str | int | None", time: float, loo
     pose = model.pose(clip, time, loop=loop)
     if pose.translation.ndim != 2:
         raise ValueError(f"time has shape {np.shape(time)}; expected one time")
+    need_vertices(model, "to_trimesh")
+    if not len(model.mesh.positions):  # trimesh fails in NumPy, in its words
+        raise ValueError("model has no vertices; expected a model with a mesh")
     positions, normals = model.deform(pose)
     source = model.clips[clip] if isinstance(clip, str | int) else clip
     refuse_points(model, positions[None], source, np.array([time]))
