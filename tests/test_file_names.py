@@ -5,6 +5,9 @@ from __future__ import annotations
 import base64
 import json
 import os
+import subprocess
+import sys
+import tempfile
 import warnings
 from pathlib import Path
 
@@ -119,6 +122,34 @@ def test_other_letters_of_what_is_lost_get_a_hint(tmp_path: Path) -> None:
     (tmp_path / "Beside.MTL").write_bytes(b"newmtl red\n")
     _, report = facts(tmp_path / "model.obj")
     assert "files_missing: 'beside.mtl'; there is 'Beside.MTL'" in report
+
+
+#: Loads a file as another user than root, to whom no file is closed; without root, as the one who runs it.
+AS_USER = """
+import sys
+import skinpy
+skinpy.character()
+import os
+os.getuid() or os.setuid(65534)
+try:
+    skinpy.load(sys.argv[1])
+except skinpy.LoadError as error:
+    print(error)
+"""
+
+
+def test_a_file_that_the_user_may_not_read_is_told_as_that() -> None:
+    """It lies beside the model already; pytest's own folders are closed to other users."""
+    model, data = gltf_with("x.bin")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        (folder / "model.gltf").write_bytes(model)
+        (folder / "x.bin").write_bytes(data)
+        (folder / "x.bin").chmod(0)
+        command = [sys.executable, "-c", AS_USER, str(folder / "model.gltf")]
+        said = subprocess.run(command, capture_output=True, text=True, timeout=120).stdout.strip()
+    assert said.endswith("'x.bin' is there, but the system does not let this user read it")
 
 
 def test_paths_that_no_system_holds() -> None:

@@ -216,7 +216,8 @@ static const import_magic *other_magic(const import_format *format, const uint8_
 
 sk_status import_check_stand_in(import_job *job) {
   const import_source *file = job->files.sources.data;
-  if (!file->size) return sk_fail(job->error, SK_ERROR_IMPORT, "the file is empty; download or export it again");
+  if (!file->size && !import_advice(job->suffix))
+    return sk_fail(job->error, SK_ERROR_IMPORT, "the file is empty; download or export it again");
   if (import_is_lfs_pointer(file))
     return sk_fail(job->error, SK_ERROR_IMPORT, "this is a Git LFS pointer, not a model; run git lfs pull");
   if (begins_with(file->data, file->size, "<!doctype html") || begins_with(file->data, file->size, "<html"))
@@ -243,8 +244,8 @@ sk_status import_check_content(import_job *job) {
                    job->suffix, magic->suffix, step);
   }
   if (has_required(required, file->data, file->size)) return SK_OK;
-  if (stranger(file->data, file->size)) words = stranger(file->data, file->size);
-  else if (import_advice(image) && strcmp(image, "tga")) words = import_advice(image); /* any bytes may be a TGA */
+  if (import_advice(image) && strcmp(image, "tga")) words = import_advice(image); /* any bytes may be a TGA */
+  else if (!words) words = stranger(file->data, file->size);
   return sk_fail(job->error, SK_ERROR_IMPORT,
                  "the model is %s .%s, but does not begin as a .%s file does: there is no %s; %s", named, job->suffix,
                  job->suffix, required->wish, words ? words : "download or export it again");

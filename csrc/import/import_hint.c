@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "import_bytes.h"
@@ -42,8 +43,10 @@ static bool find_entry(int descriptor, const char *name, size_t length, char *ou
   return found;
 }
 
-/* The path below the folder that equals `name` but for upper and lower case; links are not followed. */
-static bool find_other_case(const char *folder, const char *name, char *out, size_t room) {
+/* The path below the folder that equals `name` but for upper and lower case; links are not followed. `is_there`: a
+   regular file of the very name is. */
+static bool find_other_case(const char *folder, const char *name, char *out, size_t room, bool *is_there) {
+  struct stat facts;
   size_t used = 0;
   bool differs = false; /* a file of the very name is there, but may not be read */
   int at = open(folder[0] ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -54,6 +57,7 @@ static bool find_other_case(const char *folder, const char *name, char *out, siz
     differs |= memcmp(out + used, name, length) != 0;
     name += length;
     if (!*name) {
+      *is_there = !differs && !fstatat(at, out + used, &facts, AT_SYMLINK_NOFOLLOW) && S_ISREG(facts.st_mode);
       close(at);
       return differs;
     }
@@ -70,18 +74,21 @@ static bool find_other_case(const char *folder, const char *name, char *out, siz
 
 const char *import_files_hint(import_files *files, const char *name) {
   char other[80];
+  bool is_there = false;
   name = import_files_below(files, name);
   files->hint[0] = 0;
   if (files->is_pointer) return " is a Git LFS pointer";
   if (!files->has_folder || files->external == SK_EXTERNAL_NONE || name[0] == '/' || strstr(name, "..")) return "";
-  if (find_other_case(files->folder, name, other, sizeof other))
+  if (find_other_case(files->folder, name, other, sizeof other, &is_there))
     snprintf(files->hint, sizeof files->hint, "; there is '%s'", other);
+  if (is_there) snprintf(files->hint, sizeof files->hint, " is there, but the system does not let this user read it");
   return files->hint;
 }
 
 const char *import_files_why(import_files *files, const char *name) {
   const char *hint = import_files_hint(files, name);
   if (files->is_pointer) return "is a Git LFS pointer; run git lfs pull";
+  if (!strncmp(hint, " is there", 9)) return hint + 1;
   if (hint[0]) {
     char found[sizeof files->hint];
     snprintf(found, sizeof found, "%s", hint);

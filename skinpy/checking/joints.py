@@ -110,10 +110,11 @@ def unused_joints(subject: Subject) -> Iterator[Finding]:
     unused = np.flatnonzero(~used)
     if len(unused):
         first = subject.names[unused[0]]
+        moves, them = ("joint moves", "it") if len(unused) == 1 else ("joints move", "them")
         yield finding(
             "unused_joints",
             "note",
-            f"{len(unused)} joints move no vertex, and no clip moves them; the first is {quoted(first)}",
+            f"{len(unused)} {moves} no vertex, and no clip moves {them}; the first is {quoted(first)}",
             "leave them out of the export, unless something is to be attached to them",
             joint=first,
             size=len(unused),
