@@ -22,9 +22,8 @@ from ._types import Array
 T = TypeVar("T")
 
 _MAX_BITS = 1500  # of a whole number that a message shows in full: an int beyond floats has 1,025
-_MAX_NUMBERS = (
-    1 << 32
-)  # of one argument: 32 GiB as float64. EXT_MAX_NUMBERS in csrc/ext/ext_array.h is the same
+#: Numbers of one argument: 32 GiB as float64. EXT_MAX_NUMBERS in csrc/ext/ext_array.h is the same.
+_MAX_NUMBERS = 1 << 32
 
 
 def brief(value: Any) -> str:

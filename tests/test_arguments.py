@@ -479,5 +479,5 @@ def test_numbers_of_clips_where_there_are_few_or_many() -> None:
     ):
         with pytest.raises(IndexError, match=words):
             still(count).pose(20)
-    with pytest.raises(IndexError, match=r"^clip is \d+; the model has no clips"):
+    with pytest.raises(IndexError, match=r"^clip is 10+\.\.\.0+; the model has no clips"):
         still(0).pose(HUGE)

@@ -16,6 +16,7 @@ import pytest
 import skinpy
 
 pytest.importorskip("PIL")
+import builders
 import hostile_images
 import import_cases
 from fbx_writer import Fbx, record
@@ -306,17 +307,7 @@ def test_images_become_textures_whatever_they_are_called(way: Way, tmp_path: Pat
 def test_nothing_that_is_written_carries_what_is_no_image(name: str, tmp_path: Path) -> None:
     """Not even for a texture that was made by hand."""
     data = NO_IMAGES[name]
-    model = skinpy.Model.from_arrays(
-        ["root"],
-        [-1],
-        [np.eye(4)],
-        positions=[[0, 0, 0], [1, 0, 0], [0, 1, 0]],
-        faces=[[0, 1, 2]],
-        joints=[[0]] * 3,
-        weights=[[1]] * 3,
-        uvs=[[0, 0], [1, 0], [0, 1]],
-        texture=texture(data),
-    )
+    model = builders.triangle(uvs=[[0, 0], [1, 0], [0, 1]], texture=texture(data))
     with pytest.warns(skinpy.SkinpyWarning, match="'skin'"):
         model.save(tmp_path / "a.glb")
     with pytest.warns(skinpy.SkinpyWarning, match="'skin'"):

@@ -93,14 +93,7 @@ def join(clips: Sequence[Clip], matches: Sequence[Matches] | None, pool: _block.
         root, motion = clip._motion, NO_MOTION
         if root is not None:
             motion = (len(root.times), times.add(root.times), values.add(root.values.ravel()))
-        records.add(
-            clip,
-            len(rows),
-            duration=clip.duration,
-            events=clip.events,
-            additive=clip.is_additive,
-            motion=motion,
-        )
+        records.add(clip, len(rows), motion)
     return records.sections() | {
         "CHANNELS": np.concatenate([np.empty(0, _block.RECORDS["CHANNELS"]), *channels]),
         "TIMES": times.array(),

@@ -22,6 +22,8 @@ from .events import NO_MOTION, ClipRows, Event, Motion
 if TYPE_CHECKING:
     from ..model import Model
 
+_SMALLER = "expected smaller numbers, whose differences and products float32 can hold"
+
 
 def derived(
     source: Clip,
@@ -42,18 +44,7 @@ def derived(
         _check_keys(source, channel)
     pool = _block.TextPool()
     times, values = _Rows(np.float64), _Rows(np.float32)
-    rows = np.zeros(len(channels), _block.RECORDS["CHANNELS"])
-    for row, channel in zip(rows, channels, strict=True):
-        row["joint"] = channel.moved
-        row["path"] = _block.PATHS.index(channel.path)
-        row["interpolation"] = _block.INTERPOLATIONS.index(channel.interpolation)
-        row["key_count"] = len(channel.times)
-        row["stride"] = _block.PATH_WIDTHS[row["path"]]
-        row["times"] = times.add(channel.times, shared=True)
-        row["values"] = values.add(channel.values)
-        for field in ("in_tangents", "out_tangents"):
-            tangents = getattr(channel, field)
-            row[field] = _block.NO_ARRAY if tangents is None else values.add(tangents)
+    rows = _channel_records(channels, times, values)
     root_motion = source._motion if isinstance(motion, EllipsisType) else motion
     if root_motion is not None and not np.isfinite(root_motion.values).all():
         raise ValueError(
@@ -63,10 +54,10 @@ def derived(
     record.add(
         source,
         len(channels),
+        _motion_record(root_motion, times, values),
         duration=duration,
-        events=source.events if events is None else events,
-        additive=source.is_additive if additive is None else additive,
-        motion=_motion_record(root_motion, times, values),
+        events=events,
+        additive=additive,
     )
     names = source._names if model is None else names_of_model(model)
     sections = {
@@ -80,9 +71,6 @@ def derived(
     return Clip(_block.pack(sections, 1), 0, source.model if model is None else model, source.name)
 
 
-_SMALLER = "expected smaller numbers, whose differences and products float32 can hold"
-
-
 def _check_keys(source: Clip, channel: Channel) -> None:
     """ValueError, which names clip and joint, if a key of a new clip is not finite."""
     for field in ("values", "in_tangents", "out_tangents"):
@@ -94,6 +82,23 @@ def _check_keys(source: Clip, channel: Channel) -> None:
             f"clip {quoted(source.name)} overflows: the {channel.path} of {quoted(channel.name)} at "
             f"{channel.times[key]:.6g} s is beyond float32 (3.4e38); {_SMALLER}"
         )
+
+
+def _channel_records(channels: Sequence[Channel], times: "_Rows", values: "_Rows") -> Array:
+    """The section CHANNELS of channels, whose keys are added to TIMES and VALUES."""
+    rows = np.zeros(len(channels), _block.RECORDS["CHANNELS"])
+    for row, channel in zip(rows, channels, strict=True):
+        row["joint"] = channel.moved
+        row["path"] = _block.PATHS.index(channel.path)
+        row["interpolation"] = _block.INTERPOLATIONS.index(channel.interpolation)
+        row["key_count"] = len(channel.times)
+        row["stride"] = _block.PATH_WIDTHS[row["path"]]
+        row["times"] = times.add(channel.times, shared=True)
+        row["values"] = values.add(channel.values)
+        for field in ("in_tangents", "out_tangents"):
+            tangents = getattr(channel, field)
+            row[field] = _block.NO_ARRAY if tangents is None else values.add(tangents)
+    return rows
 
 
 def _motion_record(motion: Motion | None, times: "_Rows", values: "_Rows") -> tuple[int, int, int]:

@@ -109,17 +109,20 @@ class ClipRows:
         self,
         like: Clip,
         channels: int,
-        *,
-        duration: float,
-        events: Sequence[Event],
-        additive: bool,
         motion: tuple[int, int, int],
+        *,
+        duration: float | None = None,
+        events: Sequence[Event] | None = None,
+        additive: bool | None = None,
     ) -> None:
-        """Add a clip of `channels` channels, with the name and the ticks per second of `like`.
+        """Add a clip of `channels` channels, which is like another clip in whatever is None.
 
         motion is the number of keys of the root motion and their offsets in the sections TIMES and VALUES, or
         `NO_MOTION`.
         """
+        duration = like.duration if duration is None else duration
+        events = like.events if events is None else events
+        additive = like.is_additive if additive is None else additive
         head = (self._pool.add(like.name), duration, like.ticks_per_second, self._channels, channels)
         flags = _block.ADDITIVE if additive else 0
         self._clips.append((*head, flags, len(self._events), len(events), *motion))

@@ -271,16 +271,9 @@ def _clip_sections(clip: Clip) -> dict[str, Array]:
         has = channels[field] != _block.NO_ARRAY
         channels[field][has] -= np.uint64(start)
     times = _own_times(clip, channels)
-    row = NO_MOTION if motion is None else (len(motion.times), len(times), end - start)
     records = ClipRows(pool)
-    records.add(
-        clip,
-        len(channels),
-        duration=clip.duration,
-        events=clip.events,
-        additive=clip.is_additive,
-        motion=row,
-    )
+    row = NO_MOTION if motion is None else (len(motion.times), len(times), end - start)
+    records.add(clip, len(channels), row)
     sections = {
         **records.sections(),
         "CHANNELS": channels,
