@@ -125,3 +125,20 @@ except Exception as error:
     limit, kind, said = done.stdout.split(" ", 2)
     assert kind == "LimitExceeded" and f"a limit of {limit} seconds of processor time (RLIMIT_CPU" in said
     assert "ulimit -t" in said and "skinpy.Limits" not in said
+
+
+def test_a_limit_that_leaves_no_memory_to_a_driver_is_named() -> None:
+    """What is missing is not a package then."""
+    pytest.importorskip("moderngl")
+    code = f"""
+import skinpy
+from skinpy.render.gpu import context
+{limited("RLIMIT_AS", 300_000 << 10)}
+try:
+    context.create_context()
+except skinpy.GraphicsError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert "a limit of 307200000 bytes of address space (RLIMIT_AS, set outside of skinpy)" in done.stdout
+    assert "ulimit -v" in done.stdout and "install" not in done.stdout

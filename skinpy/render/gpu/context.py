@@ -17,6 +17,7 @@ context the next job gets a new one, and jobs with objects of the old one raise 
 from __future__ import annotations
 
 import atexit
+import contextlib
 import os
 import queue
 import threading
@@ -32,6 +33,9 @@ T = TypeVar("T")
 
 # The end of the process waits so many seconds for a picture that is still being drawn.
 _STOP_SECONDS = 5.0
+
+# A process that draws in software maps less than half of this.
+_DRIVER_BYTES = 1 << 31
 
 _LOST = (
     "the OpenGL context was lost (the driver was reset, or other code released it), and with it everything "
@@ -54,11 +58,25 @@ def create_context() -> moderngl.Context:
         else:
             context.gc_mode = "context_gc"
             return context
-    raise GraphicsError(
-        "no OpenGL 3.3 context for drawing ("
-        + "; ".join(messages)
-        + "). On Debian, install the packages libegl1, libgl1 and libgl1-mesa-dri; no GPU or screen is needed"
-    )
+    raise GraphicsError("no OpenGL 3.3 context for drawing (" + "; ".join(messages) + f"). {_remedy()}")
+
+
+def _remedy() -> str:
+    """What to do without a context: a driver is missing, or a limit leaves it no memory."""
+    with contextlib.suppress(ImportError):  # there are such limits on Unix alone
+        import resource
+
+        for limit, what, option in (
+            (resource.RLIMIT_AS, "address space (RLIMIT_AS", "v"),
+            (resource.RLIMIT_DATA, "data (RLIMIT_DATA", "d"),
+        ):
+            soft, _ = resource.getrlimit(limit)
+            if 0 <= soft < _DRIVER_BYTES:
+                return (
+                    f"This process has a limit of {soft} bytes of {what}, set outside of skinpy), which may "
+                    f"be too little for a driver; raise it with ulimit -{option}"
+                )
+    return "On Debian, install the packages libegl1, libgl1 and libgl1-mesa-dri; no GPU or screen is needed"
 
 
 class _Job:
