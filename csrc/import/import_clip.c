@@ -160,11 +160,13 @@ static size_t taken_bytes(const import_job *job) {
 /* No key lies beyond the clip's end: where one does, the clip lasts until there. */
 static void reach_last_key(import_clip *clip, sk_clip_record *record) {
   const import_model *m = &clip->job->model;
-  const sk_channel *channel = (const sk_channel *)m->channels.data + record->first_channel;
+  const sk_channel *channels = m->channels.data;
   double last = record->duration;
-  uint32_t left = record->channel_count;
-  for (; left; left--, channel++)
+  uint32_t i;
+  for (i = 0; i < record->channel_count; i++) {
+    const sk_channel *channel = &channels[record->first_channel + i];
     last = fmax(last, ((const double *)m->times.data)[channel->times + channel->key_count - 1]);
+  }
   if (last > record->duration + SAME_TICK / record->ticks_per_second)
     import_note_add(clip->job, NOTE_duration_repaired, 1, "clip '%.60s': %g s, last key at %g s", clip->title,
                     record->duration, last);

@@ -123,8 +123,10 @@ static bool take_object(reader *r) {
 sk_status sk_check_extras(const sk_block *block, sk_error *error) {
   const sk_section *section = sk_section_of(block, SK_SECTION_EXTRAS);
   const char *start = section->data;
-  reader r = {start, start + section->rows, 0, {0}};
-  if (!section->rows || take_object(&r)) return SK_OK;
+  reader r = {.at = start};
+  if (!section->rows) return SK_OK;
+  r.end = start + section->rows;
+  if (take_object(&r)) return SK_OK;
   return sk_fail(error, SK_ERROR_BLOCK,
                  "section EXTRAS is not a JSON object with values nested at most %u deep and numbers of at most %d "
                  "bytes: wrong near byte %llu of %llu",
