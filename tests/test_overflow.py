@@ -1,6 +1,7 @@
 """Numbers that leave the range of float32: evaluation returns them, `check` reports them, and whatever builds
 something of them says by name what overflowed."""
 
+import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -200,6 +201,23 @@ def test_info_says_that_the_rest_pose_has_no_size(tmp_path: Path, capsys: pytest
     assert main(["info", str(tmp_path / "a.skn")]) == 0
     words = capsys.readouterr().out
     assert "rest pose beyond float32 ('skinpy check' names the joint)" in words and "nan" not in words
+
+
+def test_a_mirrored_joint_is_named() -> None:
+    """The mirror takes (1, 1, 0) to the x axis, on which it is longer than float32 can hold."""
+    moves = np.broadcast_to([3.4e38, 3.4e38, 0], (2, 1, 3))
+    huge = Clip.from_arrays("huge", times=[0, 1], joints=["c"], translation=moves)
+    with pytest.raises(ValueError, match=r"clip 'huge' overflows: the translation of 'c' at 0 s"):
+        model().add_clips(huge).clips["huge"].mirror(axis=(1 - 2**0.5, 1, 0))
+
+
+def test_a_camera_for_a_clip_of_centuries_takes_no_time() -> None:
+    """Of a small model it took 12 s, because millions of poses were looked at."""
+    pytest.importorskip("moderngl")
+    slow = Clip.from_arrays("slow", times=[0, 1e10], joints=["c"], translation=np.eye(3)[:2, None])
+    start = time.perf_counter()
+    model().add_clips(slow).render("slow", 0.0, size=(16, 16))
+    assert time.perf_counter() - start < 6
 
 
 def test_a_page_of_a_clip_without_end_is_refused_in_few_words(tmp_path: Path) -> None:

@@ -649,3 +649,14 @@ def test_keys_that_are_nearer_than_a_grid_can_tell_stay_apart(times: list[float]
     clip = skinpy.Clip.from_arrays("near", times=times, joints=["Hips"], translation=moves)
     clip = skinpy.character().add_clips(clip).clips["near"]
     assert storage.quantize(clip).clip().channels[0].times.tolist() == times
+
+
+@pytest.mark.parametrize("last", [5, 10, 20, 23, 40, 43])
+def test_times_on_a_grid_do_not_pass_the_end(last: int) -> None:
+    """For these numbers of keys, float64 has last * (end / last) > end at 24 keys a second."""
+    moves = np.random.default_rng(last).random((last + 1, 1, 3))
+    times = np.arange(last + 1) / 24
+    assert last * (times[-1] / last) > times[-1]
+    clip = skinpy.Clip.from_arrays("grid", times=times, joints=["Hips"], translation=moves)
+    again = storage.quantize(skinpy.character().add_clips(clip).clips["grid"]).clip()
+    assert again.duration == times[-1] == again.channels[0].times[-1]

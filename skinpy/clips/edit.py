@@ -1,6 +1,6 @@
 """New clips from the channels of old ones: Clip.trim, Clip.resample, and the block of the result."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any
@@ -40,8 +40,9 @@ def derived(
     Events, root motion and the mark of additive clips are those of `source` unless they are given. With
     `model` the clip is bound to that model, whose joints and targets the channels name.
     """
+    names = source._names if model is None else names_of_model(model)
     for channel in channels:
-        _check_keys(source, channel)
+        _check_keys(source, channel, names)
     pool = _block.TextPool()
     times, values = _Rows(np.float64), _Rows(np.float32)
     rows = _channel_records(channels, times, values)
@@ -59,7 +60,6 @@ def derived(
         events=events,
         additive=additive,
     )
-    names = source._names if model is None else names_of_model(model)
     sections = {
         **name_sections(names, pool),
         "CHANNELS": rows,
@@ -71,15 +71,17 @@ def derived(
     return Clip(_block.pack(sections, 1), 0, source.model if model is None else model, source.name)
 
 
-def _check_keys(source: Clip, channel: Channel) -> None:
+def _check_keys(source: Clip, channel: Channel, names: Mapping[str, Sequence[str]]) -> None:
     """ValueError, which names clip and joint, if a key of a new clip is not finite."""
     for field in ("values", "in_tangents", "out_tangents"):
         rows = getattr(channel, field)
         if rows is None or np.isfinite(rows).all():
             continue
         key = int(np.argmin(np.isfinite(rows).all(axis=1)))
+        kind = next(kind for kind in ("joint", "target", "material") if getattr(channel, kind) is not None)
+        name = names[kind][channel.moved]
         raise ValueError(
-            f"clip {quoted(source.name)} overflows: the {channel.path} of {quoted(channel.name)} at "
+            f"clip {quoted(source.name)} overflows: the {channel.path} of {quoted(name)} at "
             f"{channel.times[key]:.6g} s is beyond float32 (3.4e38); {_SMALLER}"
         )
 

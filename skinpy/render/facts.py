@@ -33,6 +33,7 @@ _DERIVED = -1  # index of a clip that is derived from the model's own clips
 _FPS = 30.0
 _MAX_POINTS = 20_000_000  # of a motion, at most; but at least eight times are sampled
 _CHUNK = 1_000_000  # points that are posed together
+_MIN_POINTS = 256  # of a pose, as which smaller ones count: a pose takes as long as some hundred points
 
 
 class MotionFacts:
@@ -118,7 +119,7 @@ class MotionFacts:
         if isinstance(motion, VertexAnimation):
             yield from map(self._poser.drawn, motion.frames)
             return
-        count = max(len(self._model.mesh.positions), len(self._model.skeleton.parents), 1)
+        count = max(len(self._model.mesh.positions), len(self._model.skeleton.parents), _MIN_POINTS)
         times = np.zeros(1)
         if motion is not None:
             frames = min(motion.duration * _FPS, max(_MAX_POINTS // count, 8))

@@ -71,8 +71,9 @@ def decode(data: bytes, like: Clip) -> Clip:
     """Return the clip in the bytes, bound as `like` is, which has the same joints and morph targets."""
     reader = _Reader(data)
     header = reader.rows(_HEADER, 1)[0]
-    count, step = int(header["times"]), float(header["grid"])
-    times = np.arange(count) * step if step else reader.rows(np.dtype("<f8"), count)
+    count, step, duration = int(header["times"]), float(header["grid"]), float(header["duration"])
+    # The last time of a grid may be a rounding error beyond the end.
+    times = np.minimum(np.arange(count) * step, duration) if step else reader.rows(np.dtype("<f8"), count)
     lines = []
     for _ in range(int(header["lines"])):
         length = int(reader.rows(_LINE, 1)[0])
@@ -83,7 +84,7 @@ def decode(data: bytes, like: Clip) -> Clip:
         _channel(reader, record, lines[int(line)], like)
         for record, line in zip(records, line_numbers, strict=True)
     ]
-    return derived(like, channels, float(header["duration"]))
+    return derived(like, channels, duration)
 
 
 class _Reader:
