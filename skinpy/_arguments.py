@@ -8,8 +8,9 @@ every public function with wrong values.
 import math
 import operator
 import os
+import stat
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -104,6 +105,15 @@ def path_of(name: str, value: Any) -> str:
     except UnicodeEncodeError:
         raise ValueError(f"{name} is {brief(path)}; expected letters that the file system has") from None
     return path
+
+
+def opened(name: str, value: Any) -> BinaryIO:
+    """The file of a path, to read; ValueError for a pipe or a device, which may never end or never begin."""
+    path = path_of(name, value)
+    mode = os.stat(path).st_mode
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise ValueError(f"{name} is {brief(path)}, a pipe or a device; expected a regular file")
+    return open(path, "rb")  # for a folder this raises IsADirectoryError
 
 
 def items_of(name: str, value: Any, wanted: str) -> list[Any]:

@@ -3,6 +3,7 @@ belong to a file, or is larger than the file."""
 
 import io
 import json
+import os
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -91,6 +92,30 @@ def test_a_file_of_other_json_is_named(data: object, tmp_path: Path) -> None:
     words = raised.value.args[0]
     assert words.startswith("the file '") and "a.json' holds no state machine: " in words
     assert words.count("a.json") == 1
+
+
+@pytest.mark.parametrize("kind", ["device", "pipe"])
+def test_what_may_never_end_is_not_read(kind: str, tmp_path: Path) -> None:
+    """/dev/zero has no end, and would fill the memory; a pipe that nobody writes to has no beginning."""
+    path = tmp_path / "a.json"
+    path.symlink_to("/dev/zero") if kind == "device" else os.mkfifo(path)
+    one: dict[str, Any] = {
+        "rest": [np.eye(4)],
+        "positions": np.eye(3),
+        "faces": [[0, 1, 2]],
+        "uvs": np.zeros((3, 2)),
+    }
+    for read in (
+        lambda: StateMachine.load(path),
+        lambda: BakedTexture.load(path, skinpy.crane()),
+        lambda: skinpy.Model.from_arrays(
+            ["a"], [-1], joints=[[0]] * 3, weights=[[1]] * 3, texture=path, **one
+        ),
+    ):
+        with pytest.raises(ValueError, match=r"a pipe or a device; expected a regular file"):
+            read()
+    with pytest.raises(skinpy.LoadError, match="it is not a regular file"):
+        skinpy.load(path)
 
 
 def test_nested_data_of_a_glb(tmp_path: Path) -> None:

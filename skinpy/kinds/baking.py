@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _block, _core
-from .._arguments import any_array, brief, check_model, instance, integer, numbers, path_of
+from .._arguments import any_array, brief, check_model, instance, integer, numbers, opened
 from .._progress import working
 from .._text import POINTER_REMEDY, is_pointer, printable, quoted
 from .._types import Array, Floats, Loop, PathLike, Rotation
@@ -310,7 +310,7 @@ class BakedTexture:
             If the file cannot be read.
         """
         check_model("model", model)
-        with open(path_of("path", path), "rb") as file:
+        with opened("path", path) as file:
             try:
                 data, clips, slots, rotation = stored(read_entries(file))
             except (KeyError, TypeError, ValueError, OverflowError) as error:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _block
-from .._arguments import any_array, brief, floats
+from .._arguments import any_array, brief, floats, opened
 from .._types import Array, Floats, PathLike
 from ..assets import Texture
 
@@ -92,7 +92,8 @@ def _image(given: Any) -> tuple[str, str, bytes | memoryview, int, int]:
         return given.name, given.format, given.data, given.width, given.height
     if isinstance(given, str | os.PathLike):
         path = Path(given)
-        data = path.read_bytes()
+        with opened("texture", path) as file:
+            data = file.read()
         suffix = path.suffix.lower().removeprefix(".")
         return path.name, _format(data, suffix, str(path)), data, 0, 0
     if isinstance(given, bytes | bytearray | memoryview):

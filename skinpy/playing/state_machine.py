@@ -8,11 +8,10 @@ from __future__ import annotations
 import json
 from collections import deque
 from collections.abc import Mapping
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from .._arguments import path_of
+from .._arguments import opened, path_of
 from .._json import parse_json
 from .._strict import Strict
 from .._text import quoted
@@ -266,7 +265,8 @@ class StateMachine(Strict):
         """
         name = path_of("path", path)
         file = f"the file {quoted(name)}"
-        data = parse_json(file, Path(name).read_bytes())
+        with opened("path", name) as stream:
+            data = parse_json(file, stream.read())
         try:
             return cls(data)
         except (KeyError, TypeError, ValueError) as error:
