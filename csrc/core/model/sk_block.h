@@ -153,8 +153,8 @@ typedef struct sk_texture {
 } sk_texture;
 
 /* What a channel changes. One line per path: name, floats in one key, and what the channel's index refers to. A pose
-   consists of the first four; poses, palettes and compiled clips ignore the others. All are glTF's: metallic_factor and the like of its
-   materials, and uv_... of KHR_texture_transform of the base color. */
+   consists of the first four; poses, palettes and compiled clips ignore the others. All are glTF's: metallic_factor and
+   the like of its materials, and uv_... of KHR_texture_transform of the base color. */
 #define SK_PATH_TABLE(ROW)                                                   \
   ROW(TRANSLATION, 3, JOINT)                                                 \
   ROW(ROTATION, 4, JOINT)                                                    \

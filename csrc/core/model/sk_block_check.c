@@ -105,38 +105,39 @@ sk_status sk_check_info(const sk_block *block, sk_error *error) {
   return SK_OK;
 }
 
-/* Largest difference, as a part of the matrix's largest element, of a rest matrix from its translation, rotation and
-   scale. */
+/* Largest difference of a rest matrix from its translation, rotation and scale, as a part of its largest element. */
 #define REST_TOLERANCE 1e-3
 
-/* Whether T, R and S are what a rest matrix decomposes into. Without shear T * R * S is the matrix. With shear, R has the
-   direction of the first column and the plane of the first two, and S the lengths of the columns: so seen from R, the
-   matrix has nothing below its diagonal. A scale of another sign than the column's belongs to a mirrored joint. */
-static bool rest_agrees(const float rest[16], const float translation[3], const float rotation[4],
-                        const float scale[3]) {
+static bool translation_agrees(const float rest[16], const float translation[3]) {
+  int row;
+  for (row = 0; row < 3; row++) {
+    double wanted = translation[row];
+    if (fabs((double)rest[4 * row + 3] - wanted) > REST_TOLERANCE * fabs(wanted)) return false;
+  }
+  return true;
+}
+
+/* Whether R and S are what the 3x3 part of a rest matrix decomposes into. Without shear R * S is that part. With shear, R
+   has the direction of the first column and the plane of the first two, and S the lengths of the columns: so seen from
+   R, the columns have nothing below the diagonal. A scale of another sign belongs to a mirrored joint. */
+static bool columns_agree(const float rest[16], const float rotation[4], const float scale[3]) {
   static const float zero[3] = {0, 0, 0}, one[3] = {1, 1, 1};
-  double axes[12], seen[3][3], largest = 0.0, off = 0.0, moved = 0.0;
+  double axes[12], largest = 0.0, off = 0.0;
   int row, column, k;
   sk_affine_from_trs(zero, rotation, one, axes);
-  for (row = 0; row < 3; row++) {
-    moved = fmax(moved,
-                 fabs((double)rest[4 * row + 3] - translation[row]) - REST_TOLERANCE * fabs((double)translation[row]));
-    for (column = 0; column < 3; column++) {
-      seen[row][column] = 0.0;
-      for (k = 0; k < 3; k++) seen[row][column] += axes[4 * k + row] * rest[4 * k + column];
+  for (column = 0; column < 3; column++) {
+    double square = 0.0, size = fabs((double)scale[column]);
+    for (row = 0; row < 3; row++) {
+      double seen = 0.0;
+      for (k = 0; k < 3; k++) seen += axes[4 * k + row] * rest[4 * k + column];
+      square += seen * seen;
+      if (row > column) off = fmax(off, fabs(seen));
       largest = fmax(largest, fabs((double)rest[4 * row + column]));
     }
+    off = fmax(off, fabs(sqrt(square) - size));
+    largest = fmax(largest, size);
   }
-  for (column = 0; column < 3; column++) {
-    double square = 0.0;
-    for (row = 0; row < 3; row++) {
-      square += seen[row][column] * seen[row][column];
-      if (row > column) off = fmax(off, fabs(seen[row][column]));
-    }
-    off = fmax(off, fabs(sqrt(square) - fabs((double)scale[column])));
-    largest = fmax(largest, fabs((double)scale[column]));
-  }
-  return off <= REST_TOLERANCE * largest && moved <= 0.0;
+  return off <= REST_TOLERANCE * largest;
 }
 
 static sk_status check_skeleton(const sk_block *block, sk_error *error) {
@@ -153,8 +154,8 @@ static sk_status check_skeleton(const sk_block *block, sk_error *error) {
                      j, parents[j]);
     if (!sk_is_unit(rotation + 4 * (size_t)j))
       return sk_fail(error, SK_ERROR_BLOCK, "joint %u: its rest rotation is not a unit quaternion", j);
-    if (!rest_agrees(rest + 16 * (size_t)j, translation + 3 * (size_t)j, rotation + 4 * (size_t)j,
-                     scale + 3 * (size_t)j))
+    if (!translation_agrees(rest + 16 * (size_t)j, translation + 3 * (size_t)j) ||
+        !columns_agree(rest + 16 * (size_t)j, rotation + 4 * (size_t)j, scale + 3 * (size_t)j))
       return sk_fail(error, SK_ERROR_BLOCK,
                      "joint %u: its rest matrix is not that of its translation, rotation and scale", j);
   }

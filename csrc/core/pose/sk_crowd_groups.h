@@ -11,8 +11,9 @@
 #define SK_GROUP_LANES 8          /* instances of a group at most */
 #define SK_GROUP_PLAIN UINT64_MAX /* key of the instances that the plain path has to take */
 
-/* All instances, section by section (sk_crowd_groups_make) in the order of their keys. A key lists the clips that weigh, in rising order, 16 bits each from the
-   lowest bits up, with 0xFFFF behind the last one; instances with equal keys blend the same clips. */
+/* All instances, section by section (sk_crowd_groups_make), and in each section in the order of their keys. A key lists
+   the clips that weigh, in rising order, 16 bits each from the lowest bits up, with 0xFFFF behind the last one. Instances
+   with equal keys blend the same clips. */
 typedef struct sk_crowd_groups {
   size_t *order, *spare_order; /* (N,): numbers of instances, sorted; the spare arrays are for sorting */
   uint64_t *keys, *spare_keys; /* (N,): the keys in that order */
@@ -47,10 +48,10 @@ static inline size_t sk_crowd_key_count(uint64_t key) {
   return count;
 }
 
-/* Sorts the job's instances into groups, which lie in `sections` sections (1 to SK_MAX_THREADS), one for each worker: a group is in
-   the section where its middle instance is in the crowd. Each worker so writes to its own part of the result, as far as
-   the keys allow: the palettes of two neighbors often share a line of the cache, for which two cores would contend.
-   `memory`, sk_crowd_groups_bytes(job->count) bytes aligned to 8, holds the arrays of the result and belongs to the
+/* Sorts the job's instances into groups, which lie in `sections` sections (1 to SK_MAX_THREADS), one for each worker. A
+   group is in the section where its middle instance is in the crowd. So each worker writes to its own part of the
+   result, as far as the keys allow: the palettes of two neighbors often share a line of the cache, for which two cores
+   would contend. `memory`, sk_crowd_groups_bytes(job->count) bytes aligned to 8, holds the arrays of the result and belongs to the
    caller. */
 sk_crowd_groups sk_crowd_groups_make(const sk_crowd_job *job, size_t sections, void *memory);
 
