@@ -61,7 +61,7 @@ def choose_output(options: Namespace) -> None:
 
 @contextmanager
 def usage() -> Iterator[None]:
-    """Options that do not go together: what is checked in the block is the same for every file."""
+    """Turn errors of options that do not go together, whatever the file, into UsageError."""
     try:
         yield
     except (TypeError, ValueError) as error:

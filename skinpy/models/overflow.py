@@ -120,7 +120,7 @@ def _key_times(channels: tuple[Channel, ...], duration: float) -> Array:
 
 
 def _some(times: Array) -> Array:
-    """Half as many times as may be looked at, evenly chosen."""
+    """At most half of the times that may be looked at, evenly chosen among these."""
     return np.asarray(times[np.linspace(0, len(times) - 1, _MAX_TIMES // 2).astype(np.int64)])
 
 

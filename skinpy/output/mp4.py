@@ -79,7 +79,7 @@ def _scratch() -> IO[bytes]:
 
 
 def _let_go_first(process: int) -> None:
-    """Where memory ends, let Linux end that process, and not this one with all its work: see proc(5)."""
+    """Let Linux end that process before this one when the memory of the machine ends: see proc(5)."""
     with contextlib.suppress(OSError):  # it has ended, or there is no /proc
         Path(f"/proc/{process}/oom_score_adj").write_text("1000")
 

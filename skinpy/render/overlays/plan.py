@@ -328,7 +328,10 @@ def split_overlays(overlays: Overlays, poser: Poser, moment: Moment) -> tuple[Ov
 
 
 def _layered_start(moment: Moment, duration: float) -> float:
-    """Where the repetition of the motion begins that is shown: a layer is at another time in each."""
+    """The time at which the shown repetition of the motion begins.
+
+    It is 0 without a layer, which alone differs from one repetition to the next.
+    """
     if moment.pose_at is None or moment.loop != "wrap" or duration <= 0:
         return 0.0
     return float(moment.time) // duration * duration
