@@ -302,3 +302,15 @@ def test_the_shared_cases_are_refused(name: str) -> None:
         pytest.skip(f"SKINPY_DATA: no file cases/{name}")
     with pytest.raises(skinpy.LoadError, match="the block"):
         skinpy.load(path)
+
+
+def test_rest_scales_too_small_for_all_digits_are_kept(tmp_path: Path) -> None:
+    """Below 1.2e-38, float32 has fewer digits, so a rest matrix is further from its rotation and scale."""
+    rest = np.eye(4)
+    rest[:3, :3] = skinpy.rotation.to_matrix([0.5, 0.5, 0.1, 0.7]) * [1e-44, 4e-45, 3e-45]
+    node = {"matrix": rest.T.ravel().tolist()}
+    document = {"asset": {"version": "2.0"}, "scenes": [{"nodes": [0]}], "nodes": [node]}
+    model = skinpy.load(json.dumps(document).encode(), format="gltf")
+    model.save(tmp_path / "tiny.skn")
+    loaded = skinpy.load(tmp_path / "tiny.skn")
+    np.testing.assert_array_equal(loaded.skeleton.rest_local, model.skeleton.rest_local)

@@ -97,7 +97,8 @@ sk_status json_open(json *j, const char *text, size_t length, sk_error *error) {
   j->text = text;
   status = tokenize(j, text, length, error);
   if (!status && (!j->count || !json_is_object(j, 0) || token_at(j, 0)->parent != -1))
-    status = sk_fail(error, SK_ERROR_IMPORT, "the file is not valid JSON: no object at its start; download or export it again");
+    status = sk_fail(error, SK_ERROR_IMPORT,
+                     "the file is not valid JSON: no object at its start; download or export it again");
   return status ? status : link_siblings(j, error);
 }
 

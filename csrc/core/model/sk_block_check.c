@@ -2,6 +2,7 @@
    rows are in sk_block_rows.c, of clips in sk_block_clips.c, of EXTRAS in sk_block_extras.c. Nothing recurses. */
 #include "sk_block_check.h"
 
+#include <float.h>
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -137,7 +138,7 @@ static bool columns_agree(const float rest[16], const float rotation[4], const f
     off = fmax(off, fabs(sqrt(square) - size));
     largest = fmax(largest, size);
   }
-  return off <= REST_TOLERANCE * largest;
+  return off <= REST_TOLERANCE * largest + FLT_MIN; /* float32 has fewer digits below FLT_MIN */
 }
 
 static sk_status check_skeleton(const sk_block *block, sk_error *error) {

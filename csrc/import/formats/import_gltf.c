@@ -87,7 +87,9 @@ static int version_of(const json *j) {
 
 static sk_status check_version(import_job *job, int version) {
   if (version == 2) return SK_OK;
-  if (version < 0) return sk_fail(job->error, SK_ERROR_IMPORT, "its JSON is not a glTF: asset.version is missing; download or export it again");
+  if (version < 0)
+    return sk_fail(job->error, SK_ERROR_IMPORT,
+                   "its JSON is not a glTF: asset.version is missing; download or export it again");
   return sk_fail(job->error, SK_ERROR_IMPORT,
                  "glTF %d is not read; convert the file to glTF 2.0, for example with gltf-pipeline", version);
 }
