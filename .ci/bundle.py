@@ -8,6 +8,7 @@ copy their licenses. This script takes them from the libraries' Debian packages 
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -61,7 +62,7 @@ def main(wheel: Path, folder: Path) -> None:
         (bundled,) = Path(name).iterdir()
         add_licenses(bundled)
         folder.mkdir(parents=True, exist_ok=True)
-        print(bundled.replace(folder / bundled.name))
+        print(shutil.move(bundled, folder / bundled.name))  # which also works between file systems
 
 
 if __name__ == "__main__":

@@ -17,8 +17,8 @@ bool import_is_lfs_pointer(const import_source *file) {
   return import_has_bytes(file->data, file->size, 0, "version https://git-lfs.github.com/spec/");
 }
 
-/* Whether two names are equal but for upper and lower case. As it is for a hint, letters beyond ASCII are not told
-   apart: there is no table of them here. */
+/* Whether two names are equal but for upper and lower case. Letters beyond ASCII all count as equal, because C has no
+   table of their cases, and a hint may be wrong. */
 static bool is_alike(const char *a, const char *b, size_t length) {
   size_t i;
   for (i = 0; i < length; i++)

@@ -14,7 +14,7 @@ typedef struct magic {
 
 #define MAGIC(at, bytes, format) {bytes, sizeof bytes - 1, at, format}
 
-/* Images that nobody here decodes are images all the same: a model keeps them. */
+/* Formats that skinpy does not decode are listed too: a model keeps such an image. */
 static const magic magics[] = {MAGIC(0, "\x89PNG\r\n\x1a\n", "png"),
                                MAGIC(0, "\xff\xd8\xff", "jpg"),
                                MAGIC(0, "GIF87a", "gif"),

@@ -8,7 +8,7 @@
 int32_t import_find_texture(const import_model *m, const char *name);
 #define IMPORT_IMAGE_HEAD 128 /* bytes of an image that tell its format */
 
-/* The format of an image by its first bytes, as a suffix such as "png"; "" for what is no image. */
+/* The format that the first bytes of an image tell, as a suffix such as "png"; "" if they are not those of an image. */
 const char *import_image_format(const void *data, size_t size);
 /* Copies an image of `size` bytes to a new texture, of which `*index` is the number. `format` is "rgba8" for plain
    pixels, and "" for an encoded image: `*index` stays where its first bytes are those of no image, which is noted. */

@@ -368,7 +368,7 @@ static int64_t time_alone(work *work, int64_t worked) {
   return own ? (int64_t)((double)worked * (double)work->ranges / (double)own) : 0;
 }
 
-/* Notes the time that threads saved, or lost where it is negative: a thread that shares the caller's core helps nobody,
+/* Adds up the time that threads saved, or lost if it is negative: a thread that shares the caller's core helps nobody,
    and one that another process drives off its core in the middle of a range keeps the caller waiting. Threads may lose
    what they have saved; for what they lose beyond that they rest, so that they never cost more than 1 / REST_TIMES of
    the time. Beside one busy process on two cores, calls of 35 to 150 us reach 0.99 of one thread's speed by this, and

@@ -21,8 +21,8 @@ typedef void (*sk_range_run)(const void *job, size_t worker, size_t first, size_
    while the pool serves another caller, and for a while after threads cost more time than they saved: on a busy machine
    they may wait for a core. Then it is not much slower than with one thread.
 
-   Worker numbers stay below `workers`, for so many of whom the caller has scratch memory, even if another thread asks
-   for more threads meanwhile. 0 counts as 1; SK_MAX_THREADS is no restriction. */
+   The caller has scratch memory for `workers` workers. Worker numbers stay below that, even if another thread raises the
+   number of threads meanwhile. 0 workers mean 1, and SK_MAX_THREADS gives as many as there are threads. */
 void sk_parallel(const void *job, sk_range_run run, size_t count, size_t grain, size_t workers);
 
 /* Returns for how many workers of such a run to take scratch memory; `grain` is at least 1. */

@@ -125,7 +125,7 @@ sk_status gltf_view_bytes(import_job *job, int64_t index, int32_t token, const u
 
 /* ---- accessors --------------------------------------------------------------------------- */
 
-/* Bytes; 0: there is no such type. */
+/* The size of a component in bytes, or 0 if glTF has no such type. */
 static uint32_t component_size(int64_t component) {
   switch (component) {
   case 5120:
