@@ -15,9 +15,10 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy
 from setuptools import Extension, find_packages, setup
@@ -195,7 +196,7 @@ class Core(Extension):
 
 
 class IncrementalBuild(build_ext):
-    """build_ext that compiles only what changed, and that can also link programs.
+    """build_ext that compiles only what changed, on all processors, and that can also link programs.
 
     An object file is kept if the same command made it and if it is newer than its source and than every
     header that the source includes; the compiler lists these headers in a .d file (-MMD). Each extension has
@@ -218,7 +219,7 @@ class IncrementalBuild(build_ext):
             compile_one(target, source, suffix, first, [*last, "-MMD"], include)
             record.write_text(command)
 
-        self.compiler._compile = compile_if_outdated
+        self.compiler.compile = side_by_side(self.compiler, compile_if_outdated)
         super().build_extensions()
 
     def build_extension(self, ext: Extension) -> None:
@@ -262,6 +263,22 @@ class IncrementalBuild(build_ext):
             libraries=ext.libraries,
             extra_postargs=ext.extra_link_args,
         )
+
+
+def side_by_side(compiler: Any, compile_one: Callable[..., None]) -> Callable[..., list[str]]:
+    """The method `compile` of a compiler, with `compile_one` called for several files at a time."""
+    compile_in_turn = compiler.compile
+
+    def compile_all(*arguments: Any, **options: Any) -> list[str]:
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            started: list[Future[None]] = []
+            compiler._compile = lambda *one: started.append(pool.submit(compile_one, *one))
+            objects: list[str] = compile_in_turn(*arguments, **options)
+            for one in started:
+                one.result()
+        return objects
+
+    return compile_all
 
 
 def is_newest(target: Path) -> bool:
