@@ -63,7 +63,7 @@ extensions = [
     "live_page",
     "reference_pages",
 ]
-exclude_patterns = ["_build", "jupyter_execute", "_extensions", "_static", "**/.ipynb_checkpoints"]
+exclude_patterns = ["_build", "jupyter_execute", "_extensions", "_static", "changes", "**/.ipynb_checkpoints"]
 templates_path: list[str] = []
 smartquotes = False  # quotes in "walk" are those of Python
 

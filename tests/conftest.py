@@ -45,7 +45,7 @@ MAY_LACK = re.compile(
             "a sanitizer|THREAD SANITIZER: its programs do not run here|-fcallgraph-info",
             "none are recorded for",
             # a source distribution, which has no examples
-            "repository's examples|no folder benchmarks",
+            "repository's examples|no folder (benchmarks|[.]ci)",
         )
     )
 )
