@@ -186,6 +186,8 @@ def test_foreign_headers_stand_where_they_may(path: Path) -> None:
             assert path.stem == "ext_array", "NumPy's C interface belongs to ext_array alone"
         elif head == "immintrin.h":
             assert room_of(path) == "simd", "vector instructions belong to the SIMD kernels alone"
+        elif head == "cpuid.h":
+            assert path.stem == "sk_x86", "asking the processor belongs to sk_x86 alone"
         elif head in ("Python.h", "structmember.h"):
             assert layer == "ext"
         else:

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sk_x86.h"
+
 static const char *const names[SK_SIMD_COUNT] = {
     [SK_SIMD_PLAIN] = "plain", [SK_SIMD_AVX2] = "avx2", [SK_SIMD_AVX512] = "avx512"};
 
@@ -12,13 +14,9 @@ const char *sk_simd_name(sk_simd simd) { return names[simd]; }
 
 static sk_simd best(void) {
 #if SK_HAS_AVX2
-  __builtin_cpu_init();
-  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return SK_SIMD_PLAIN;
+  if (!sk_x86_has_avx2()) return SK_SIMD_PLAIN;
 #if SK_HAS_AVX512
-  /* VBMI2 is not used: it tells the processors that need not lower their clock for AVX-512. */
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
-      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vbmi2"))
-    return SK_SIMD_AVX512;
+  if (sk_x86_has_avx512()) return SK_SIMD_AVX512;
 #endif
   return SK_SIMD_AVX2;
 #else
