@@ -6,12 +6,15 @@
 #   sh quickstart.sh test-extras [ARGUMENTS]
 #                                       runs the tests that need large packages of others, such as JupyterLab
 #   sh quickstart.sh wheel [FOLDER]     builds a wheel that needs no compiler into FOLDER (dist, if not given)
+#   sh quickstart.sh release VERSION [--dry-run]
+#                                       commits, tags and builds a release, without uploading it: docs/releasing.md
 #
 # ARGUMENTS are pytest's. Tests run in as many processes as there are processors, at most four; add -n 0 for
 # one process, as a debugger (--pdb) needs it.
 #
 # Each command installs the Debian packages that are missing (as root or by sudo) and makes .venv beside this file
-# (test-extras: .venv-extras) if it is not there. All but wheel install skinpy into it. You can repeat each safely.
+# (test-extras: .venv-extras) if it is not there. All but wheel and release install skinpy into it. You can repeat
+# each safely.
 set -eu
 cd "$(dirname "$0")"
 
@@ -188,6 +191,14 @@ make_wheel() {
     say "in $1: $(ls "$1")"
 }
 
+make_release() {
+    install_packages
+    make_venv
+    quietly "$VENV/bin/python" -m pip --disable-pip-version-check install build packaging "towncrier>=25.8" "twine>=6.1" ||
+        fail "pip could not install what makes a release (its words stand above). It needs a network."
+    exec "$VENV/bin/python" .ci/release.py "$@"
+}
+
 case "${1:-}" in
 "")
     show
@@ -203,8 +214,12 @@ test-extras)
 wheel)
     make_wheel "${2:-dist}"
     ;;
+release)
+    shift
+    make_release "$@"
+    ;;
 *)
-    printf 'usage: sh quickstart.sh [test | test-extras [pytest arguments] | wheel [folder]]\n' >&2
+    printf 'usage: sh quickstart.sh [test | test-extras [pytest arguments] | wheel [folder] | release version]\n' >&2
     exit 2
     ;;
 esac

@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import tomllib
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -171,12 +172,27 @@ def find_draco() -> Optional | None:
     return find_optional("draco", "draco/core/draco_version.h", r'kDracoVersion\[\] = "([^"]+)"')
 
 
-def project_version() -> str:
-    """The version in pyproject.toml, which is the one place that states it."""
-    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    found = re.search(r'^version = "([^"]+)"', text, re.MULTILINE)
-    assert found, "pyproject.toml has no line: version = ..."
-    return found[1]
+def project() -> dict[str, Any]:
+    """The table [project] of pyproject.toml, which is the one place that states the version."""
+    table: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return table
+
+
+def description() -> str:
+    """README.md for a package index, where links into the repository need the address of the sources.
+
+    Addresses have the form that GitHub and GitLab read. Without the address of the sources in pyproject.toml,
+    the links stay as they are.
+    """
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    source = project().get("urls", {}).get("Source")
+    if not source:
+        return text
+    tag = f"v{project()['version']}"
+    pictures = rf"\g<1>{source}/raw/{tag}/"
+    pages = rf"\g<1>{source}/blob/{tag}/"
+    text = re.sub(r'(!\[[^]]*\]\(|src=")(?!\w+:|#)', pictures, text)
+    return re.sub(r"((?<!!)\[[^]]*\]\()(?!\w+:|#)", pages, text)
 
 
 def files(*patterns: str) -> list[str]:
@@ -349,7 +365,7 @@ def extensions() -> list[Extension]:
             sources=sources,
             depends=headers,  # also what puts them into the sdist
             define_macros=[
-                ("SKINPY_VERSION", f'"{project_version()}"'),
+                ("SKINPY_VERSION", f'"{project()["version"]}"'),
                 ("SKINPY_BUILT_ASSIMP", f'"{built_assimp}"'),
                 *([("SKINPY_MESHOPTIMIZER", f'"{meshoptimizer.version}"')] if meshoptimizer else []),
                 *([("SKINPY_DRACO", f'"{draco.version}"')] if draco else []),
@@ -389,6 +405,8 @@ def extensions() -> list[Extension]:
 
 
 setup(
+    long_description=description(),
+    long_description_content_type="text/markdown",
     packages=[*find_packages(include=["skinpy", "skinpy.*"]), "skinpy.shaders"],
     package_dir={"skinpy.shaders": "shaders"},
     ext_modules=extensions(),

@@ -389,3 +389,21 @@ def test_source_that_is_not_built_says_so(built: str, tmp_path: Path) -> None:
         assert re.search(
             r"skinpy is source that is not built for this Python: .* with pip install -e \.$", last
         )
+
+
+@pytest.mark.parametrize("first_module", ["from skinpy.render import Perspective", None])
+def test_another_package_of_this_name_in_the_folder_is_told(first_module: str | None, tmp_path: Path) -> None:
+    """The project `skinpy` of PyPI installs into the same folder: after skinpy-anim, its first module stays.
+
+    And where pip removes one of both, neither has a first module.
+    """
+    shutil.copytree(ROOT / "skinpy/render", tmp_path / "skinpy/render")
+    if first_module:
+        (tmp_path / "skinpy/__init__.py").write_text(first_module)
+    code = "import sys; sys.meta_path[:] = [one for one in sys.meta_path if 'ditable' not in str(one)]"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{code}; import skinpy.render"], cwd=tmp_path, capture_output=True, text=True
+    )
+    (*_, last) = done.stderr.splitlines()
+    assert done.returncode == 1
+    assert re.search(r"ImportError: .* Remedy: pip uninstall skinpy skinpy-anim, then pip install", last)

@@ -8,6 +8,16 @@ The package needs moderngl (the extra "view") and an OpenGL 3.3 context, which M
 provides. ``import skinpy`` alone does not load it.
 """
 
+import sys as _sys
+
+# The other project called skinpy has a module `render`, which its first module imports: this one, where both
+# projects were installed into one folder.
+if not hasattr(_sys.modules["skinpy"], "__version__"):
+    raise ImportError(
+        "another package called skinpy was installed over skinpy-anim, or removed from the same folder. "
+        "Remedy: pip uninstall skinpy skinpy-anim, then pip install skinpy-anim"
+    )
+
 try:
     import moderngl as _moderngl  # noqa: F401
 except ImportError as error:
