@@ -1,9 +1,11 @@
 """Builds the two shared objects and the program of skinpy; everything else stands in pyproject.toml.
 
-`skinpy._core` is the extension module: csrc/core, csrc/ext and the parent's side of csrc/worker.
+`skinpy._core` is the extension module: csrc/core, csrc/ext and the parent's side of csrc/worker. It is built
+for the limited API of Python 3.11, so one build serves that version and all later ones, but for free-threaded
+Pythons, which need builds of their own.
 `skinpy._import` is the importer: csrc/import and, once more, what it needs of csrc/core. It is no Python
 module, `_core` or the worker opens it by path; being built as an Extension puts it beside `_core` in wheels,
-sdists and editable installs alike. So is the worker, `skinpy._worker`: a program, whatever its suffix says.
+sdists and editable installs alike. So is the worker, `skinpy._worker`, which is a program.
 None links to Assimp, cglm or jsmn: of all three only headers are used. The importer links to zlib, for FBX
 and .x, to Expat, for COLLADA, and for compressed glTF to meshoptimizer and Draco, where these are there.
 """
@@ -27,6 +29,7 @@ from setuptools.command.build_ext import build_ext
 
 ROOT = Path(__file__).parent
 OLDEST_ASSIMP = 6  # 5.x has no kinds of key interpolation and other struct sizes
+LIMITED_API = not sysconfig.get_config_var("Py_GIL_DISABLED")  # free-threaded Pythons do not have it
 
 
 class HeadersMissing(SystemExit):
@@ -200,12 +203,20 @@ def files(*patterns: str) -> list[str]:
     return sorted(str(path.relative_to(ROOT)) for pattern in patterns for path in ROOT.glob(pattern))
 
 
-class Program(Extension):
-    """An executable file that lies where an extension module would."""
+class Library(Extension):
+    """A shared object that is no Python module, and lies where an extension module would."""
+
+    suffix = ".so"
+
+
+class Program(Library):
+    """An executable file."""
+
+    suffix = ""
 
 
 class Core(Extension):
-    """An extension module with the SIMD kernels, whose sources are compiled twice."""
+    """The extension module. The sources of its SIMD kernels are compiled twice."""
 
     #: They are among the sources, which gives the kernels for AVX2; the second time gives those for AVX-512.
     kernels = files("csrc/core/simd/*.c")
@@ -237,6 +248,20 @@ class IncrementalBuild(build_ext):
 
         self.compiler.compile = side_by_side(self.compiler, compile_if_outdated)
         super().build_extensions()
+
+    def get_ext_filename(self, fullname: str) -> str:
+        ext = self.ext_map.get(fullname)
+        if isinstance(ext, Library):
+            return fullname.replace(".", os.sep) + ext.suffix
+        name: str = super().get_ext_filename(fullname)
+        return name
+
+    def copy_extensions_to_source(self) -> None:
+        """Remove what an older build left in place: Python would import it before the new module."""
+        super().copy_extensions_to_source()
+        if LIMITED_API:
+            for name in ("_core", "_import", "_worker"):
+                (ROOT / "skinpy" / f"{name}{sysconfig.get_config_var('EXT_SUFFIX')}").unlink(missing_ok=True)
 
     def build_extension(self, ext: Extension) -> None:
         shared = self.build_temp
@@ -355,7 +380,7 @@ def extensions() -> list[Extension]:
         sources: list[str],
         foreign: set[Path],
         link_args: list[str],
-        kind: type[Extension] = Extension,
+        kind: type[Extension],
     ) -> Extension:
         # -isystem: warnings in foreign headers are not ours to mend. /usr/include is searched anyway, and
         # to name it would put it in front of the compiler's own headers.
@@ -369,10 +394,12 @@ def extensions() -> list[Extension]:
                 ("SKINPY_BUILT_ASSIMP", f'"{built_assimp}"'),
                 *([("SKINPY_MESHOPTIMIZER", f'"{meshoptimizer.version}"')] if meshoptimizer else []),
                 *([("SKINPY_DRACO", f'"{draco.version}"')] if draco else []),
+                *([("Py_LIMITED_API", "0x030B0000")] if LIMITED_API and kind is Core else []),
             ],
             extra_compile_args=compile_args + include_args + sanitizers,
             extra_link_args=[*link_args, "-pthread", *sanitizers],
             libraries=["m", "dl"] if sys.platform == "linux" else ["m"],
+            py_limited_api=LIMITED_API and kind is Core,
         )
 
     # Only Linux has a worker. Elsewhere worker_spawn.c says that there is none.
@@ -397,6 +424,7 @@ def extensions() -> list[Extension]:
                 *link_expat,
                 *(option for library in compressors for option in library.link_args),
             ],
+            Library,
         ),
     ]
     if on_linux:
@@ -411,4 +439,5 @@ setup(
     package_dir={"skinpy.shaders": "shaders"},
     ext_modules=extensions(),
     cmdclass={"build_ext": IncrementalBuild},
+    options={"bdist_wheel": {"py_limited_api": "cp311"}} if LIMITED_API else {},
 )

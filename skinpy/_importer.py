@@ -44,9 +44,8 @@ def variables() -> Variables:
 
 @cache
 def built_path(name: str) -> bytes:
-    """The path of a file that was built beside `_core`; both have the same suffix."""
-    core = Path(_core.__file__)
-    return os.fsencode(core.with_name(core.name.replace("_core", name, 1)))
+    """The path of a file that was built beside `_core`."""
+    return os.fsencode(Path(_core.__file__).with_name(name))
 
 
 def library_folders(variable: str) -> str:
@@ -91,7 +90,7 @@ def isolation(limits: Limits, key: Variables, strict: bool = False) -> Isolation
     """What the core needs to import in a worker."""
     return (
         built_path("_worker"),
-        built_path("_import"),
+        built_path("_import.so"),
         b"\n".join(path for path in assimp_paths(*key, isolated=True) if b"\n" not in path),
         limits.memory,
         float(limits.seconds),
@@ -144,4 +143,4 @@ def start_importer() -> None:
 
 def find_assimp() -> tuple[str, str, str]:
     """Open the importer and Assimp in this process; return the path, version and formats of Assimp."""
-    return _core._start_importer(built_path("_import"), assimp_paths(*variables(), isolated=False))
+    return _core._start_importer(built_path("_import.so"), assimp_paths(*variables(), isolated=False))

@@ -573,7 +573,7 @@ def build_info() -> dict[str, Any]:
 
     info: dict[str, Any] = _core._build_info()
     info["numpy"] = numpy.__version__
-    info["importer"] = os.fsdecode(_importer.built_path("_import"))
+    info["importer"] = os.fsdecode(_importer.built_path("_import.so"))
     try:
         path, version, formats = _importer.find_assimp()
         found = {"assimp": path, "assimp_version": version, "assimp_error": None}

@@ -157,7 +157,7 @@ def build_apart(folder: Path, **options: str) -> Path:
     """Folder with the package in it, built apart from the checkout, with these environment variables."""
     tree = folder / "tree"
     left_out = shutil.ignore_patterns(
-        ".*", "*.so", "*.egg-info", "build", "dist", "__pycache__", "docs", "tests"
+        ".*", "*.so", "_worker", "*.egg-info", "build", "dist", "__pycache__", "docs", "tests"
     )
     shutil.copytree(ROOT, tree, ignore=left_out)
     done = subprocess.run(

@@ -12,7 +12,7 @@ import pytest
 
 import skinpy
 
-#: The name of a library, with or without a version. The worker and the importer have such names, too.
+#: The name of a library, with or without a version. The importer has such a name, too.
 LIBRARY = re.compile(r"\.so(\.\d+)*$")
 OF_A_SANITIZER = ("/proc/", "/sys/")  # a sanitizer reads about its memory and its machine
 ALWAYS = {"/dev/null", "/etc/ld.so.cache"}
@@ -72,7 +72,7 @@ def matches(pattern: re.Pattern[str], lines: Sequence[str]) -> list[str]:
 def workers(logs: Logs) -> Iterator[list[int]]:
     """Each worker as the numbers of its process, and of all threads and processes that it makes."""
     for number, lines in logs.items():
-        if any("/_worker." in program for program in matches(STARTED, lines)):
+        if any(program.endswith("/_worker") for program in matches(STARTED, lines)):
             found = [number]
             for one in found:  # the list grows
                 found += [int(child) for child in matches(CHILD, logs.get(one, []))]
@@ -100,7 +100,7 @@ def check_workers(logs: Logs, folder: Path, count: int) -> list[str]:
     assert len(all_workers) >= count, f"strace saw {len(all_workers)} workers of {count}"
     for numbers in all_workers:
         paths = opened_by(logs, numbers)
-        assert any("/_import." in path for path in paths), f"a worker without its importer: {paths}"
+        assert any(path.endswith("/_import.so") for path in paths), f"a worker without its importer: {paths}"
         found += paths
     wrong = sorted({path for path in found if not may_open(path, folder)})
     assert not wrong, f"opened, though neither of {folder} nor a library: {wrong}"

@@ -12,6 +12,7 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tarfile
 import tomllib
 import venv
@@ -26,6 +27,7 @@ from conftest import HANGS, ROOT
 
 import skinpy
 
+FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 C_LIBRARY = {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "ld-linux-x86-64.so.2"}
@@ -106,7 +108,7 @@ def probe(python: Path | str, folder: Path, has_assimp: bool = True) -> dict[str
 
 
 def importer_of(core: str) -> Path:
-    return Path(core).with_name(Path(core).name.replace("_core", "_import", 1))
+    return Path(core).with_name("_import.so")
 
 
 def check_worker(facts: dict[str, Any], importer_works: bool) -> None:
@@ -237,7 +239,7 @@ def test_an_old_assimp_is_refused(tmp_path: Path, told_by: str) -> None:
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the sources as a clone has them: building leaves files behind."""
     tree = tmp_path_factory.mktemp("tree") / "skinpy"
-    left_out = shutil.ignore_patterns(".*", "*.so", "*.egg-info", "build", "dist", "__pycache__")
+    left_out = shutil.ignore_patterns(".*", "*.so", "_worker", "*.egg-info", "build", "dist", "__pycache__")
     shutil.copytree(ROOT, tree, ignore=left_out)
     return tree
 
@@ -300,8 +302,20 @@ def test_wheel_holds_the_product_alone(wheel: Path) -> None:
     assert {
         f"skinpy/view/page/web/{path.name}" for path in (ROOT / "skinpy/view/page/web").iterdir()
     } <= names
-    built = {name.partition(".")[0] for name in names if name.endswith(".so")}
-    assert built == {"skinpy/_core", "skinpy/_import", "skinpy/_worker"}
+    built = {name for name in names if name.endswith(".so")}
+    assert built == {f"skinpy/{Path(skinpy._core.__file__).name}", "skinpy/_import.so"}
+    assert "skinpy/_worker" in names
+
+
+@pytest.mark.ci
+@pytest.mark.skipif(FREE_THREADED, reason="a free-threaded Python, which has no limited API")
+def test_wheel_serves_every_later_python(wheel: Path) -> None:
+    """What abi3audit knows of each name of Python that the extension uses."""
+    assert "-cp311-abi3-" in wheel.name
+    said = json.loads(run(sys.executable, "-m", "abi3audit", "--strict", "--report", wheel, cwd=wheel.parent))
+    ((_, found),) = said["specs"].items()
+    results = {one["name"]: one["result"] for one in found["wheel"]}
+    assert results["_core.abi3.so"]["is_abi3_baseline_compatible"], results
 
 
 @pytest.mark.ci

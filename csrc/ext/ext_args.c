@@ -32,7 +32,7 @@ static int parse_keyword(const ext_signature *signature, PyObject *name, PyObjec
 
 int ext_parse(const ext_signature *signature, PyObject *const *args, Py_ssize_t count, PyObject *keywords,
               PyObject **values) {
-  Py_ssize_t i, keyword_count = keywords ? PyTuple_GET_SIZE(keywords) : 0;
+  Py_ssize_t i, keyword_count = keywords ? PyTuple_Size(keywords) : 0;
   int next = (int)count;
   for (i = 0; signature->names[i]; i++) values[i] = NULL;
   if (count > signature->positional) {
@@ -42,7 +42,7 @@ int ext_parse(const ext_signature *signature, PyObject *const *args, Py_ssize_t 
   }
   for (i = 0; i < count; i++) values[i] = args[i];
   for (i = 0; i < keyword_count; i++)
-    if (!parse_keyword(signature, PyTuple_GET_ITEM(keywords, i), args[count + i], values, &next)) return 0;
+    if (!parse_keyword(signature, PyTuple_GetItem(keywords, i), args[count + i], values, &next)) return 0;
   for (i = 0; i < signature->required; i++)
     if (!values[i]) {
       PyErr_Format(PyExc_TypeError, "%s() is missing the argument '%s'", signature->function, signature->names[i]);
@@ -64,12 +64,19 @@ void ext_refuse(PyObject *type, const char *argument, PyObject *value, const cha
   Py_XDECREF(text);
 }
 
+void ext_refuse_type(const char *argument, PyObject *value, const char *wanted) {
+  PyObject *name = PyType_GetName(Py_TYPE(value));
+  if (name) PyErr_Format(PyExc_TypeError, "%s is of type %U; expected %s", argument, name, wanted);
+  Py_XDECREF(name);
+}
+
 static PyObject *join_words(const char *const *words) {
   PyObject *all = PyUnicode_FromFormat("'%s'", words[0]);
   int i;
   for (i = 1; all && words[i]; i++) {
     PyObject *longer = PyUnicode_FromFormat("%U, '%s'", all, words[i]);
-    Py_SETREF(all, longer);
+    Py_DECREF(all);
+    all = longer;
   }
   return all;
 }
@@ -79,7 +86,7 @@ int ext_parse_word(PyObject *value, const char *argument, const char *const *wor
   int i;
   if (!value) return standard;
   if (!PyUnicode_Check(value)) {
-    PyErr_Format(PyExc_TypeError, "%s is of type %s; expected str", argument, Py_TYPE(value)->tp_name);
+    ext_refuse_type(argument, value, "str");
     return -1;
   }
   for (i = 0; words[i]; i++)
@@ -110,9 +117,9 @@ int ext_parse_optional_flag(PyObject *value, const char *argument, int standard)
 }
 
 PyObject *ext_list_item(PyObject *list, Py_ssize_t i) {
-#if PY_VERSION_HEX >= 0x030D0000
-  return PyList_GetItemRef(list, i);
+#ifdef Py_LIMITED_API
+  return Py_XNewRef(PyList_GetItem(list, i)); /* the GIL keeps the item until it has its reference */
 #else
-  return Py_XNewRef(PyList_GetItem(list, i));
+  return PyList_GetItemRef(list, i);
 #endif
 }

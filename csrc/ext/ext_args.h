@@ -31,6 +31,9 @@ PyObject *ext_brief(PyObject *value);
 /* Raises "NAME is VALUE; expected WANTED" of a type. */
 void ext_refuse(PyObject *type, const char *argument, PyObject *value, const char *wanted);
 
+/* Raises the TypeError "ARGUMENT is of type TYPE; expected WANTED". */
+void ext_refuse_type(const char *argument, PyObject *value, const char *wanted);
+
 /* Returns the index of the str `value` in `words`, a NULL-terminated list, or `standard` if `value` is NULL. Returns -1
    with a TypeError, or with a ValueError that lists the words, if it is something else. */
 int ext_parse_word(PyObject *value, const char *argument, const char *const *words, int standard);

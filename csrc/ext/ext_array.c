@@ -19,14 +19,16 @@ bool ext_is_bool_scalar(PyObject *object) { return PyArray_IsScalar(object, Bool
 
 /* A new str such as "(2, 3)", or "(..., 3)" if `open` is true and the array may have more leading axes. */
 static PyObject *shape_words(const Py_ssize_t *dims, int ndim, bool open) {
-  PyObject *text = PyUnicode_FromString(open ? "(..." : "(");
+  PyObject *text = PyUnicode_FromString(open ? "(..." : "("), *whole;
   int i;
   for (i = 0; text && i < ndim; i++) {
     PyObject *longer = PyUnicode_FromFormat("%U%s%zd", text, i || open ? ", " : "", dims[i]);
-    Py_SETREF(text, longer);
+    Py_DECREF(text);
+    text = longer;
   }
-  if (text) Py_SETREF(text, PyUnicode_FromFormat("%U%s)", text, ndim == 1 && !open ? "," : ""));
-  return text;
+  whole = text ? PyUnicode_FromFormat("%U%s)", text, ndim == 1 && !open ? "," : "") : NULL;
+  Py_XDECREF(text);
+  return whole;
 }
 
 static void raise_shape(const char *name, PyArrayObject *array, const Py_ssize_t *wanted, int ndim, bool open) {
@@ -101,7 +103,7 @@ static PyArrayObject *narrowed(PyArrayObject *array, const char *name) {
       Py_CLEAR(narrow);
     }
   }
-  Py_XDECREF(wide);
+  Py_XDECREF((PyObject *)wide);
   return narrow;
 }
 
@@ -202,7 +204,7 @@ static int check_affine(PyArrayObject *matrices, const char *name) {
 PyObject *ext_copy_root(PyObject *object) {
   PyArrayObject *root = convert(object, "root", NPY_FLOAT);
   PyObject *copy = root ? PyArray_NewCopy(root, NPY_CORDER) : NULL;
-  Py_XDECREF(root);
+  Py_XDECREF((PyObject *)root);
   return copy;
 }
 
@@ -428,7 +430,7 @@ static int check_output(PyArrayObject *out, const char *name, const Py_ssize_t *
 
 static int is_array(PyObject *out, const char *name) {
   if (PyArray_Check(out)) return 1;
-  PyErr_Format(PyExc_TypeError, "%s is of type %s; expected a numpy.ndarray", name, Py_TYPE(out)->tp_name);
+  ext_refuse_type(name, out, "a numpy.ndarray");
   return 0;
 }
 

@@ -11,7 +11,7 @@
 /* ---- making ----------------------------------------------------------------------------- */
 
 static ext_block *block_alloc(PyTypeObject *type) {
-  ext_block *self = (ext_block *)type->tp_alloc(type, 0);
+  ext_block *self = (ext_block *)PyType_GenericAlloc(type, 0);
   if (self) {
     self->memory = NULL;
     self->release = NULL;
@@ -71,7 +71,7 @@ int ext_same_rig(const ext_block *block, const ext_block *other) {
 static PyObject *complete(ext_block *block, ext_block *rig) {
   const sk_info *info = block->model.block.info, *old = rig->model.block.info;
   if (info->joints == old->joints && info->slots == old->slots && info->targets == old->targets) {
-    block->rig = (ext_block *)Py_NewRef(rig->rig ? rig->rig : rig);
+    block->rig = (ext_block *)Py_NewRef((PyObject *)(rig->rig ? rig->rig : rig));
     return (PyObject *)block;
   }
   PyErr_Format(PyExc_ValueError,
@@ -105,8 +105,10 @@ static PyObject *block_new(PyTypeObject *type, PyObject *args, PyObject *keyword
   PyObject *data, *rig = Py_None, *block;
   int copy = 1;
   if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$pO:Block", names, &data, &copy, &rig)) return NULL;
-  if (rig != Py_None && Py_TYPE(rig) != type)
-    return PyErr_Format(PyExc_TypeError, "rig is of type %s; expected a Block or None", Py_TYPE(rig)->tp_name);
+  if (rig != Py_None && Py_TYPE(rig) != type) {
+    ext_refuse_type("rig", rig, "a Block or None");
+    return NULL;
+  }
   block = new_from_buffer(type, ext_state_of_class(type), data, copy);
   return block && rig != Py_None ? complete((ext_block *)block, (ext_block *)rig) : block;
 }
@@ -217,15 +219,15 @@ static PyObject *block_pack(PyObject *class, PyObject *args) {
   }
   items = PyDict_Items(sections); /* a new list, which no other thread can change */
   if (!items) return NULL;
-  if (PyList_GET_SIZE(items) > SK_SECTION_COUNT) {
+  if (PyList_Size(items) > SK_SECTION_COUNT) {
     PyErr_SetString(PyExc_ValueError, "there are more sections than kinds of sections");
     goto done;
   }
-  while ((Py_ssize_t)count < PyList_GET_SIZE(items)) {
-    PyObject *item = PyList_GET_ITEM(items, (Py_ssize_t)count);
-    if (PyObject_GetBuffer(PyTuple_GET_ITEM(item, 1), &buffers[count], PyBUF_SIMPLE)) goto done;
+  while ((Py_ssize_t)count < PyList_Size(items)) {
+    PyObject *item = PyList_GetItem(items, (Py_ssize_t)count);
+    if (PyObject_GetBuffer(PyTuple_GetItem(item, 1), &buffers[count], PyBUF_SIMPLE)) goto done;
     count++;
-    if (!pack_section(PyTuple_GET_ITEM(item, 0), &buffers[count - 1], influences, &parts[count - 1])) goto done;
+    if (!pack_section(PyTuple_GetItem(item, 0), &buffers[count - 1], influences, &parts[count - 1])) goto done;
   }
   if (sk_block_write(parts, count, &memory, &size, &error)) ext_raise(state, &error, NULL);
   else result = pack_clips(state, ext_block_new(state, memory, size, sk_free));
@@ -271,7 +273,7 @@ PyObject *ext_clip_names(ext_block *block) {
       Py_CLEAR(names);
       break;
     }
-    PyTuple_SET_ITEM(names, i, decoded);
+    PyTuple_SetItem(names, i, decoded);
   }
   return names;
 }
@@ -337,7 +339,7 @@ static void block_dealloc(PyObject *object) {
   if (self->mapped) worker_unmap(self->memory, self->mapped);
   if (self->buffer.obj) PyBuffer_Release(&self->buffer);
   Py_CLEAR(self->rig);
-  type->tp_free(object);
+  PyObject_Free(object);
   Py_DECREF(type);
 }
 

@@ -18,13 +18,15 @@ static PyObject *clip_new(PyTypeObject *type, PyObject *args, PyObject *keywords
   unsigned index;
   if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!I|O:Clip", names, state->block_type, &block, &index, &bound_to))
     return NULL;
-  if (bound_to != Py_None && !PyObject_TypeCheck(bound_to, (PyTypeObject *)state->block_type))
-    return PyErr_Format(PyExc_TypeError, "bound_to is of type %s; expected Block or None", Py_TYPE(bound_to)->tp_name);
+  if (bound_to != Py_None && !PyObject_TypeCheck(bound_to, (PyTypeObject *)state->block_type)) {
+    ext_refuse_type("bound_to", bound_to, "Block or None");
+    return NULL;
+  }
   if (index >= ((ext_block *)block)->model.clip_count)
     return PyErr_Format(PyExc_IndexError, "index is %u; expected less than %u, the number of clips of the block", index,
                         ((ext_block *)block)->model.clip_count);
   if (bound_to != Py_None && !ext_check_counts((ext_block *)block, (ext_block *)bound_to)) return NULL;
-  self = (ext_clip *)type->tp_alloc(type, 0);
+  self = (ext_clip *)PyType_GenericAlloc(type, 0);
   if (!self) return NULL;
   self->block = (ext_block *)Py_NewRef(block);
   self->index = index;
@@ -48,7 +50,7 @@ static void clip_dealloc(PyObject *object) {
   PyObject_GC_UnTrack(object);
   Py_CLEAR(self->block);
   Py_CLEAR(self->bound_to);
-  type->tp_free(object);
+  PyObject_GC_Del(object);
   Py_DECREF(type);
 }
 

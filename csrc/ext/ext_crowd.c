@@ -40,19 +40,18 @@ static void close_call(crowd_call *call) {
 
 static int open_clips(crowd_call *call, PyObject *clips) {
   if (!PySequence_Check(clips) || PyUnicode_Check(clips) || PyBytes_Check(clips)) {
-    PyErr_Format(PyExc_TypeError, "clips is of type %s; expected a sequence of Clips, names or indices",
-                 Py_TYPE(clips)->tp_name);
+    ext_refuse_type("clips", clips, "a sequence of Clips, names or indices");
     return 0;
   }
   call->clips = PySequence_Tuple(clips);
-  if (call->clips) call->job.clip_count = (size_t)PyTuple_GET_SIZE(call->clips);
+  if (call->clips) call->job.clip_count = (size_t)PyTuple_Size(call->clips);
   return call->clips != NULL;
 }
 
 static int read_clips(ext_state *state, ext_model *model, crowd_call *call, sk_clip *views) {
-  Py_ssize_t i, count = PyTuple_GET_SIZE(call->clips);
+  Py_ssize_t i, count = PyTuple_Size(call->clips);
   for (i = 0; i < count; i++) {
-    PyObject *clip = PyTuple_GET_ITEM(call->clips, i);
+    PyObject *clip = PyTuple_GetItem(call->clips, i);
     char argument[32];
     int found;
     PyOS_snprintf(argument, sizeof argument, "clips[%zd]", i);

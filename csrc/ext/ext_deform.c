@@ -59,12 +59,12 @@ static int open_source(ext_state *state, ext_model *model, PyObject *object, PyO
 static int split_out(PyObject *out, int wants_normals, PyObject **positions, PyObject **normals) {
   *positions = *normals = NULL;
   if (!out || out == Py_None) return 1;
-  if (!PyTuple_Check(out) || PyTuple_GET_SIZE(out) != 2) {
+  if (!PyTuple_Check(out) || PyTuple_Size(out) != 2) {
     ext_refuse(PyExc_TypeError, "out", out, "a tuple (positions, normals) of two arrays");
     return 0;
   }
-  *positions = PyTuple_GET_ITEM(out, 0);
-  *normals = PyTuple_GET_ITEM(out, 1);
+  *positions = PyTuple_GetItem(out, 0);
+  *normals = PyTuple_GetItem(out, 1);
   if (*positions == Py_None || (wants_normals && *normals == Py_None)) {
     PyErr_Format(PyExc_TypeError, "out[%d] is None; expected a numpy.ndarray", *positions != Py_None);
     return 0;

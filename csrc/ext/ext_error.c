@@ -14,7 +14,7 @@ static void raise_missing(PyObject *path) {
    was cut may end within a character. */
 static void raise_text(ext_state *state, PyObject *type, const char *message) {
   PyObject *text = PyUnicode_DecodeUTF8(message, (Py_ssize_t)strlen(message), "replace");
-  PyObject *shown = text ? PyObject_CallOneArg(state->printable, text) : NULL;
+  PyObject *shown = text ? PyObject_CallFunctionObjArgs(state->printable, text, NULL) : NULL;
   if (shown) PyErr_SetObject(type, shown);
   Py_XDECREF(shown);
   Py_XDECREF(text);

@@ -1,5 +1,8 @@
 /* ext_goal.c: functions of the module that Pose.two_bone_ik, Pose.aim and Pose.fabrik call. */
 #include "../core/pose/sk_goal.h"
+
+#include <string.h>
+
 #include "ext_args.h"
 #include "ext_error.h"
 #include "ext_jobs.h"
@@ -42,7 +45,7 @@ static int open_goal(PyObject *module, PyObject *object, PyObject *target, PyObj
   Py_ssize_t tail[2];
   size_t count;
   if (!PyObject_TypeCheck(object, (PyTypeObject *)ext_state_of_module(module)->pose_type)) {
-    PyErr_Format(PyExc_TypeError, "pose is of type %s; expected a Pose", Py_TYPE(object)->tp_name);
+    ext_refuse_type("pose", object, "a Pose");
     return 0;
   }
   if (!ext_pose_open(pose, &arrays->pose)) return 0;

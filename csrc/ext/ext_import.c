@@ -29,11 +29,11 @@ static const sk_importer *open_importer(ext_state *state, const char *path) {
 /* Returns a NULL-terminated list of the paths in a tuple of bytes, or NULL with an exception. PyMem_Free frees the
    list; the paths belong to the tuple. */
 static const char **path_list(PyObject *paths) {
-  Py_ssize_t i, count = PyTuple_GET_SIZE(paths);
+  Py_ssize_t i, count = PyTuple_Size(paths);
   const char **list = PyMem_Calloc((size_t)count + 1, sizeof *list);
   if (!list) PyErr_NoMemory();
   for (i = 0; list && i < count; i++) {
-    list[i] = PyBytes_AsString(PyTuple_GET_ITEM(paths, i));
+    list[i] = PyBytes_AsString(PyTuple_GetItem(paths, i));
     if (!list[i]) {
       PyMem_Free((void *)list);
       return NULL;
@@ -75,7 +75,7 @@ static int read_limits(PyObject *tuple, sk_import_limits *limits) {
 }
 
 static int read_text(PyObject *value, const char **text) {
-  *text = value == Py_None ? NULL : PyUnicode_AsUTF8(value);
+  *text = value == Py_None ? NULL : PyUnicode_AsUTF8AndSize(value, NULL);
   return *text || value == Py_None;
 }
 
@@ -136,7 +136,7 @@ static int parse_call(PyObject *const *args, Py_ssize_t count, import_call *call
     release_call(call);
     return 0;
   }
-  if (call->path) call->request.path = PyBytes_AS_STRING(call->path);
+  if (call->path) call->request.path = PyBytes_AsString(call->path);
   call->request.bytes = call->data.buf;
   call->request.size = (size_t)call->data.len;
   return 1;

@@ -31,15 +31,15 @@ static Py_ssize_t find_name(ext_state *state, ext_model *model, PyObject *name) 
 
 /* A new tuple of the names of all clips, in order. */
 static PyObject *all_names(ext_model *model) {
-  Py_ssize_t i, count = PyTuple_GET_SIZE(model->clips);
+  Py_ssize_t i, count = PyTuple_Size(model->clips);
   PyObject *names = PyTuple_New(count);
   for (i = 0; names && i < count; i++)
-    PyTuple_SET_ITEM(names, i, Py_NewRef(PyTuple_GET_ITEM(PyTuple_GET_ITEM(model->clips, i), 0)));
+    PyTuple_SetItem(names, i, Py_NewRef(PyTuple_GetItem(PyTuple_GetItem(model->clips, i), 0)));
   return names;
 }
 
 static Py_ssize_t find_number(ext_state *state, ext_model *model, PyObject *number, const char *argument) {
-  Py_ssize_t count = PyTuple_GET_SIZE(model->clips), index = PyNumber_AsSsize_t(number, NULL);
+  Py_ssize_t count = PyTuple_Size(model->clips), index = PyNumber_AsSsize_t(number, NULL);
   PyObject *exact, *names;
   if (index == -1 && PyErr_Occurred()) { /* an array, say, which has the slot of an index and may be none */
     if (!PyErr_ExceptionMatches(PyExc_TypeError)) return -1;
@@ -59,8 +59,7 @@ static Py_ssize_t find_number(ext_state *state, ext_model *model, PyObject *numb
 Py_ssize_t ext_clip_number(ext_state *state, ext_model *model, PyObject *clip, const char *argument) {
   if (PyUnicode_Check(clip)) return find_name(state, model, clip);
   if (PyIndex_Check(clip) && !PyBool_Check(clip)) return find_number(state, model, clip, argument);
-  PyErr_Format(PyExc_TypeError, "%s is of type %s; expected a Clip, a name, an index or None", argument,
-               Py_TYPE(clip)->tp_name);
+  ext_refuse_type(argument, clip, "a Clip, a name, an index or None");
   return -1;
 }
 
@@ -77,17 +76,17 @@ int ext_find_clip(ext_state *state, ext_model *model, PyObject *clip, const char
     block = ((ext_clip *)clip)->block;
     *view = ((ext_clip *)clip)->clip;
     view->compiled = ext_compiled(block, ((ext_clip *)clip)->index, model->block);
-    *keep = Py_NewRef(block);
+    *keep = Py_NewRef((PyObject *)block);
     return 1;
   }
   number = ext_clip_number(state, model, clip, argument);
   if (number < 0) return -1;
-  entry = PyTuple_GET_ITEM(model->clips, number);
-  block = (ext_block *)PyTuple_GET_ITEM(entry, 1);
-  index = (uint32_t)PyLong_AsUnsignedLong(PyTuple_GET_ITEM(entry, 2));
+  entry = PyTuple_GetItem(model->clips, number);
+  block = (ext_block *)PyTuple_GetItem(entry, 1);
+  index = (uint32_t)PyLong_AsUnsignedLong(PyTuple_GetItem(entry, 2));
   sk_clip_open(&block->model.block, index, view);
   view->compiled = ext_compiled(block, index, model->block);
-  *keep = Py_NewRef(block);
+  *keep = Py_NewRef((PyObject *)block);
   return 1;
 }
 

@@ -81,21 +81,21 @@ static int read_entry(ext_state *state, ext_model *model, PyObject *value, mix *
   mix_entry *entry = &m->entries[m->entries_read];
   sk_blend_source *source = &m->sources[m->entries_read];
   int found, loop, priority;
-  if (!PyTuple_Check(value) || PyTuple_GET_SIZE(value) != 6) {
+  if (!PyTuple_Check(value) || PyTuple_Size(value) != 6) {
     PyErr_SetString(PyExc_TypeError, "an entry must be a tuple (clip, time, weight, loop, mask, priority)");
     return 0;
   }
   memset(entry, 0, sizeof *entry);
   m->entries_read++;
-  found = ext_find_clip(state, model, PyTuple_GET_ITEM(value, 0), "clip", &entry->clip, &entry->keep);
+  found = ext_find_clip(state, model, PyTuple_GetItem(value, 0), "clip", &entry->clip, &entry->keep);
   if (found < 0) return 0;
   entry->has_clip = found;
-  entry->time = PyFloat_AsDouble(PyTuple_GET_ITEM(value, 1));
-  entry->weight = PyErr_Occurred() ? 0.0 : PyFloat_AsDouble(PyTuple_GET_ITEM(value, 2));
+  entry->time = PyFloat_AsDouble(PyTuple_GetItem(value, 1));
+  entry->weight = PyErr_Occurred() ? 0.0 : PyFloat_AsDouble(PyTuple_GetItem(value, 2));
   if (PyErr_Occurred()) return 0;
-  loop = read_number(PyTuple_GET_ITEM(value, 3), SK_LOOP_COUNT, "loop");
-  priority = loop < 0 ? -1 : read_number(PyTuple_GET_ITEM(value, 5), SK_PRIORITY_COUNT, "priority");
-  if (priority < 0 || !read_mask(PyTuple_GET_ITEM(value, 4), m->model->skeleton.joint_count, &entry->mask)) return 0;
+  loop = read_number(PyTuple_GetItem(value, 3), SK_LOOP_COUNT, "loop");
+  priority = loop < 0 ? -1 : read_number(PyTuple_GetItem(value, 5), SK_PRIORITY_COUNT, "priority");
+  if (priority < 0 || !read_mask(PyTuple_GetItem(value, 4), m->model->skeleton.joint_count, &entry->mask)) return 0;
   entry->loop = (sk_loop)loop;
   *source =
       (sk_blend_source){mix_pose(m, m->entries_read - 1), &entry->weight, 0, entry->mask.data, (sk_priority)priority};
@@ -114,7 +114,7 @@ static int check_entries(ext_state *state, const mix *m) {
 }
 
 static int is_layer(PyObject *value) {
-  return PyTuple_Check(value) && PyTuple_GET_SIZE(value) == 3 && PyList_Check(PyTuple_GET_ITEM(value, 2));
+  return PyTuple_Check(value) && PyTuple_Size(value) == 3 && PyList_Check(PyTuple_GetItem(value, 2));
 }
 
 static int refuse_layers(void) {
@@ -124,7 +124,7 @@ static int refuse_layers(void) {
 
 /* The entries were counted before, but another thread may change the lists at any time. */
 static int read_entries(ext_state *state, ext_model *model, PyObject *entries, mix_layer *layer, mix *m) {
-  Py_ssize_t i, count = PyList_GET_SIZE(entries);
+  Py_ssize_t i, count = PyList_Size(entries);
   layer->first = m->entries_read;
   layer->count = (size_t)count;
   if (layer->count > m->entry_count - m->entries_read) {
@@ -141,16 +141,16 @@ static int read_entries(ext_state *state, ext_model *model, PyObject *entries, m
 }
 
 static int read_layer(ext_state *state, ext_model *model, PyObject *value, mix_layer *layer, mix *m) {
-  int mode = is_layer(value) ? read_number(PyTuple_GET_ITEM(value, 0), SK_BLEND_MODE_COUNT, "mode") : refuse_layers();
+  int mode = is_layer(value) ? read_number(PyTuple_GetItem(value, 0), SK_BLEND_MODE_COUNT, "mode") : refuse_layers();
   if (mode < 0) return 0;
   layer->mode = (sk_blend_mode)mode;
-  layer->priority_blend = PyFloat_AsDouble(PyTuple_GET_ITEM(value, 1));
+  layer->priority_blend = PyFloat_AsDouble(PyTuple_GetItem(value, 1));
   if (PyErr_Occurred()) return 0;
   if (!(layer->priority_blend >= 0.0 && layer->priority_blend <= 1.0)) {
     PyErr_SetString(PyExc_ValueError, "priority_blend must be from 0 to 1");
     return 0;
   }
-  return read_entries(state, model, PyTuple_GET_ITEM(value, 2), layer, m);
+  return read_entries(state, model, PyTuple_GetItem(value, 2), layer, m);
 }
 
 /* Reads layer `i` of the list. */
@@ -164,14 +164,14 @@ static int read_next_layer(ext_state *state, ext_model *model, PyObject *layers,
 /* Counts the entries of all layers; -1 with an exception if `layers` is not a list of layers. */
 static Py_ssize_t count_entries(PyObject *layers) {
   Py_ssize_t i, count = 0;
-  for (i = 0; PyList_Check(layers) && i < PyList_GET_SIZE(layers); i++) {
+  for (i = 0; PyList_Check(layers) && i < PyList_Size(layers); i++) {
     PyObject *layer = ext_list_item(layers, i);
     int good = layer && is_layer(layer);
-    if (good) count += PyList_GET_SIZE(PyTuple_GET_ITEM(layer, 2));
+    if (good) count += PyList_Size(PyTuple_GetItem(layer, 2));
     Py_XDECREF(layer);
     if (!good) break;
   }
-  return PyList_Check(layers) && i == PyList_GET_SIZE(layers) ? count : refuse_layers();
+  return PyList_Check(layers) && i == PyList_Size(layers) ? count : refuse_layers();
 }
 
 static int open_mix(ext_state *state, ext_model *model, PyObject *layers, mix *m) {
@@ -180,7 +180,7 @@ static int open_mix(ext_state *state, ext_model *model, PyObject *layers, mix *m
   memset(m, 0, sizeof *m);
   if (entries < 0) return 0;
   m->model = &model->block->model;
-  m->layer_count = (size_t)PyList_GET_SIZE(layers);
+  m->layer_count = (size_t)PyList_Size(layers);
   m->entry_count = (size_t)entries;
   head = m->layer_count * sizeof(mix_layer) + m->entry_count * (sizeof(mix_entry) + sizeof(sk_blend_source));
   m->memory = sk_alloc(head + (m->entry_count + 1) * pose_floats(m->model) * sizeof(float));
@@ -331,7 +331,9 @@ static int read_next_input(ext_state *state, ext_pose *result, PyObject *const *
   int k, read = 1;
   for (k = 0; k < 3 && read; k++) read = (values[k] = ext_list_item(lists[k], i)) != NULL;
   if (read && !PyObject_TypeCheck(values[0], (PyTypeObject *)state->pose_type)) {
-    PyErr_Format(PyExc_TypeError, "poses[%zd] is of type %s; expected a Pose", i, Py_TYPE(values[0])->tp_name);
+    char argument[32];
+    PyOS_snprintf(argument, sizeof argument, "poses[%zd]", i);
+    ext_refuse_type(argument, values[0], "a Pose");
     read = 0;
   }
   if (read) read = read_input(state, result, values, shape, input, source);
@@ -359,14 +361,13 @@ PyObject *ext_blend(PyObject *module, PyObject *const *args, Py_ssize_t count, P
   Py_ssize_t n, i = 0;
   if (!ext_parse(&signature, args, count, keywords, values)) return NULL;
   if (!PyObject_TypeCheck(values[0], (PyTypeObject *)state->pose_type) || !PyList_Check(values[1]) ||
-      !PyList_Check(values[2]) || !PyList_Check(values[3]) ||
-      PyList_GET_SIZE(values[2]) != PyList_GET_SIZE(values[1]) ||
-      PyList_GET_SIZE(values[3]) != PyList_GET_SIZE(values[1])) {
+      !PyList_Check(values[2]) || !PyList_Check(values[3]) || PyList_Size(values[2]) != PyList_Size(values[1]) ||
+      PyList_Size(values[3]) != PyList_Size(values[1])) {
     PyErr_SetString(PyExc_TypeError, "expected a Pose and three lists of the same length");
     return NULL;
   }
   if (!ext_pose_open((ext_pose *)values[0], &result)) return NULL;
-  n = PyList_GET_SIZE(values[1]);
+  n = PyList_Size(values[1]);
   inputs = sk_alloc((size_t)(n ? n : 1) * (sizeof *inputs + sizeof *sources));
   if (!inputs) {
     ext_pose_close(&result);

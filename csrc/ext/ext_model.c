@@ -29,9 +29,10 @@ static int check_clip(ext_state *state, ext_block *block, PyObject *entry) {
 /* Notes the number of the clip by its name in the dict `numbers`; the first clip of a name counts. */
 static int note_number(PyObject *numbers, PyObject *entry, Py_ssize_t number) {
   PyObject *noted = PyLong_FromSsize_t(number);
-  int failed = !noted || !PyDict_SetDefault(numbers, PyTuple_GET_ITEM(entry, 0), noted);
+  int known = noted ? PyDict_Contains(numbers, PyTuple_GetItem(entry, 0)) : -1;
+  if (known == 0) known = PyDict_SetItem(numbers, PyTuple_GetItem(entry, 0), noted);
   Py_XDECREF(noted);
-  return failed ? -1 : 0;
+  return known < 0 ? -1 : 0;
 }
 
 /* Returns a new tuple of the clips of the block, as model->clips has them, and fills `numbers`. */
@@ -39,8 +40,8 @@ static PyObject *own_clips(ext_block *block, PyObject *numbers) {
   Py_ssize_t i, count = (Py_ssize_t)block->model.clip_count;
   PyObject *names = ext_clip_names(block), *clips = names ? PyTuple_New(count) : NULL;
   for (i = 0; clips && i < count; i++) {
-    PyObject *entry = Py_BuildValue("(OOn)", PyTuple_GET_ITEM(names, i), block, i);
-    if (entry) PyTuple_SET_ITEM(clips, i, entry);
+    PyObject *entry = Py_BuildValue("(OOn)", PyTuple_GetItem(names, i), block, i);
+    if (entry) PyTuple_SetItem(clips, i, entry);
     if (!entry || note_number(numbers, entry, i)) Py_CLEAR(clips);
   }
   Py_XDECREF(names);
@@ -50,11 +51,11 @@ static PyObject *own_clips(ext_block *block, PyObject *numbers) {
 /* Returns a new tuple of clips of any blocks, checked, and fills `numbers`. */
 static PyObject *given_clips(ext_state *state, ext_block *block, PyObject *given, PyObject *numbers) {
   PyObject *clips = PySequence_Check(given) ? PySequence_Tuple(given) : NULL;
-  Py_ssize_t i, count = clips ? PyTuple_GET_SIZE(clips) : 0;
+  Py_ssize_t i, count = clips ? PyTuple_Size(clips) : 0;
   if (!clips && !PyErr_Occurred())
     ext_refuse(PyExc_TypeError, "clips", given, "a tuple of tuples (name, Block, index)");
   for (i = 0; clips && i < count; i++) {
-    PyObject *entry = PyTuple_GET_ITEM(clips, i);
+    PyObject *entry = PyTuple_GetItem(clips, i);
     if (check_clip(state, block, entry) || note_number(numbers, entry, i)) Py_CLEAR(clips);
   }
   return clips;
@@ -66,7 +67,7 @@ static PyObject *make_model(PyTypeObject *type, ext_state *state, ext_block *blo
     PyErr_SetString(PyExc_ValueError, "the block has only clips; expected a model");
     return NULL;
   }
-  self = (ext_model *)type->tp_alloc(type, 0);
+  self = (ext_model *)PyType_GenericAlloc(type, 0);
   if (!self) return NULL;
   self->block = (ext_block *)Py_NewRef((PyObject *)block);
   self->numbers = PyDict_New();
@@ -80,9 +81,8 @@ static PyObject *model_new(PyTypeObject *type, PyObject *args, PyObject *keyword
   static char *names[] = {"block", "clips", NULL};
   ext_state *state = ext_state_of_class(type);
   PyObject *block = NULL, *clips = Py_None;
-  if (PyTuple_GET_SIZE(args) == 1 && !keywords &&
-      Py_TYPE(PyTuple_GET_ITEM(args, 0)) == (PyTypeObject *)state->block_type)
-    return make_model(type, state, (ext_block *)PyTuple_GET_ITEM(args, 0), Py_None); /* the way of each load */
+  if (PyTuple_Size(args) == 1 && !keywords && Py_TYPE(PyTuple_GetItem(args, 0)) == (PyTypeObject *)state->block_type)
+    return make_model(type, state, (ext_block *)PyTuple_GetItem(args, 0), Py_None); /* the way of each load */
   if (!PyArg_ParseTupleAndKeywords(args, keywords, "|OO:Model", names, &block, &clips)) return NULL;
   if (!block || !PyObject_TypeCheck(block, (PyTypeObject *)state->block_type)) {
     ext_refuse(PyExc_TypeError, "block", block ? block : Py_None,
@@ -108,7 +108,7 @@ static void model_dealloc(PyObject *object) {
   Py_CLEAR(self->block);
   Py_CLEAR(self->clips);
   Py_CLEAR(self->numbers);
-  type->tp_free(object);
+  PyObject_GC_Del(object);
   Py_DECREF(type);
 }
 
@@ -270,7 +270,7 @@ static PyObject *model_sample(PyObject *object, PyTypeObject *class, PyObject *c
 
 static PyObject *model_block(PyObject *object, void *unused) {
   (void)unused;
-  return Py_NewRef(((ext_model *)object)->block);
+  return Py_NewRef((PyObject *)((ext_model *)object)->block);
 }
 
 static PyObject *model_clip_entries(PyObject *object, void *unused) {
@@ -290,6 +290,17 @@ static PyObject *model_clip_number(PyObject *object, PyTypeObject *class, PyObje
 
 /* The two ways in which a model changes: while a pickle is read, before anything outside can see the model. */
 
+static void exchange(ext_model *one, ext_model *other) {
+  ext_block *block = one->block;
+  PyObject *clips = one->clips, *numbers = one->numbers;
+  one->block = other->block;
+  one->clips = other->clips;
+  one->numbers = other->numbers;
+  other->block = block;
+  other->clips = clips;
+  other->numbers = numbers;
+}
+
 /* The old block lives as long as the new one, whose rig it is. */
 static PyObject *model_complete(PyObject *object, PyTypeObject *class, PyObject *const *args, Py_ssize_t count,
                                 PyObject *keywords) {
@@ -299,7 +310,7 @@ static PyObject *model_complete(PyObject *object, PyTypeObject *class, PyObject 
   PyObject *block, *whole;
   if (!ext_parse(&signature, args, count, keywords, &block)) return NULL;
   if (!PyObject_TypeCheck(block, (PyTypeObject *)state->block_type)) {
-    PyErr_Format(PyExc_TypeError, "block is of type %s; expected a Block", Py_TYPE(block)->tp_name);
+    ext_refuse_type("block", block, "a Block");
     return NULL;
   }
   if (((ext_block *)block)->rig != self->block) {
@@ -308,9 +319,7 @@ static PyObject *model_complete(PyObject *object, PyTypeObject *class, PyObject 
   }
   whole = make_model((PyTypeObject *)state->model_type, state, (ext_block *)block, Py_None);
   if (!whole) return NULL;
-  Py_SETREF(self->block, (ext_block *)Py_NewRef((PyObject *)((ext_model *)whole)->block));
-  Py_SETREF(self->clips, Py_NewRef(((ext_model *)whole)->clips));
-  Py_SETREF(self->numbers, Py_NewRef(((ext_model *)whole)->numbers));
+  exchange(self, (ext_model *)whole);
   Py_DECREF(whole);
   Py_RETURN_NONE;
 }
@@ -319,18 +328,19 @@ static PyObject *model_add_clip(PyObject *object, PyTypeObject *class, PyObject 
                                 PyObject *keywords) {
   static const ext_signature signature = {"_add_clip", 1, 1, {"clip", NULL}};
   ext_model *self = (ext_model *)object;
-  PyObject *entry, *one, *clips;
+  PyObject *entry, *one, *clips, *had = self->clips;
   if (!ext_parse(&signature, args, count, keywords, &entry)) return NULL;
   if (check_clip(ext_state_of_class(class), self->block, entry)) return NULL;
   one = PyTuple_Pack(1, entry);
   clips = one ? PySequence_Concat(self->clips, one) : NULL;
   Py_XDECREF(one);
   if (!clips) return NULL;
-  if (note_number(self->numbers, entry, PyTuple_GET_SIZE(self->clips))) {
+  if (note_number(self->numbers, entry, PyTuple_Size(self->clips))) {
     Py_DECREF(clips);
     return NULL;
   }
-  Py_SETREF(self->clips, clips);
+  self->clips = clips;
+  Py_DECREF(had);
   Py_RETURN_NONE;
 }
 

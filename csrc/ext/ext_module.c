@@ -6,12 +6,11 @@
 
 /* ---- state ---------------------------------------------------------------------------------- */
 
-static struct PyModuleDef module_def;
-
 ext_state *ext_state_of_module(PyObject *module) { return PyModule_GetState(module); }
 
 ext_state *ext_state_of_class(PyTypeObject *class) {
-  return PyModule_GetState(PyType_GetModuleByDef(class, &module_def));
+  while (!(PyType_GetFlags(class) & Py_TPFLAGS_IMMUTABLETYPE)) class = PyType_GetSlot(class, Py_tp_base);
+  return PyType_GetModuleState(class);
 }
 
 static void free_lock(PyObject *capsule) { PyThread_free_lock(PyCapsule_GetPointer(capsule, NULL)); }
@@ -149,9 +148,16 @@ static int import_errors(ext_state *state) {
   return PyErr_Occurred() ? -1 : 0;
 }
 
+/* NumPy's C API serves one interpreter. The limited API of Python 3.11 has no slot that says so. */
+static int refuse_subinterpreter(void) {
+  if (PyInterpreterState_GetID(PyInterpreterState_Get()) == 0) return 0;
+  PyErr_SetString(PyExc_ImportError, "skinpy cannot be imported in a subinterpreter, because NumPy serves one only");
+  return -1;
+}
+
 static int module_exec(PyObject *module) {
   ext_state *state = PyModule_GetState(module);
-  if (ext_array_import() || import_errors(state)) return -1;
+  if (refuse_subinterpreter() || ext_array_import() || import_errors(state)) return -1;
   state->importer_lock = new_lock();
   if (!state->importer_lock || PyModule_AddIntConstant(module, "MAX_INFLUENCES", SK_MAX_INFLUENCES) ||
       PyModule_AddIntConstant(module, "MAX_SLOTS", (long)SK_MAX_SLOTS))
@@ -164,10 +170,6 @@ static int module_exec(PyObject *module) {
 }
 
 static PyModuleDef_Slot module_slots[] = {{Py_mod_exec, module_exec},
-#ifdef Py_mod_multiple_interpreters
-                                          /* NumPy's C API serves one interpreter. */
-                                          {Py_mod_multiple_interpreters, Py_MOD_MULTIPLE_INTERPRETERS_NOT_SUPPORTED},
-#endif
 #ifdef Py_mod_gil
                                           {Py_mod_gil, Py_MOD_GIL_NOT_USED},
 #endif

@@ -14,7 +14,7 @@ static PyObject *pose_new(PyTypeObject *type, PyObject *args, PyObject *keywords
   if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!OOOO|O:Pose", names, state->block_type, &block, &translation,
                                    &rotation, &scale, &weights, &root))
     return NULL;
-  self = (ext_pose *)type->tp_alloc(type, 0);
+  self = (ext_pose *)PyType_GenericAlloc(type, 0);
   if (!self) return NULL;
   self->block = (ext_block *)Py_NewRef(block);
   self->translation = Py_NewRef(translation);
@@ -52,7 +52,7 @@ static void pose_dealloc(PyObject *object) {
   Py_CLEAR(self->scale);
   Py_CLEAR(self->morph_weights);
   Py_CLEAR(self->root);
-  type->tp_free(object);
+  PyObject_GC_Del(object);
   Py_DECREF(type);
 }
 

@@ -37,7 +37,8 @@ typedef struct ext_state {
 } ext_state;
 
 ext_state *ext_state_of_module(PyObject *module);
-ext_state *ext_state_of_class(PyTypeObject *defining_class);
+/* The class is one of ours or derives from one. Ours are immutable; classes that Python code makes are not. */
+ext_state *ext_state_of_class(PyTypeObject *class);
 
 /* ---- types: each file adds its own to the module ---------------------------------- */
 
