@@ -1,6 +1,6 @@
 """Makes a release of this repository: release.py VERSION [--dry-run].
 
-It joins the changes, sets the version, commits and tags; builds the wheels and the source archive twice and
+It joins the changes, sets the version, commits and tags; builds the source archive and the wheels twice and
 compares their bytes; checks their metadata, and writes SHA256SUMS. All this happens in temporary clones, so
 this repository stays as it is wherever the work ends. Only when all is well do the commit and the tag come
 here, and the files into dist/VERSION; with --dry-run they do not. Nothing is uploaded: the last line that is
@@ -166,13 +166,14 @@ def normalize(archive: Path, time: int) -> None:
 
 
 def build(tree: Path, folder: Path) -> None:
-    """Builds the wheels and the source archive of a clone into a folder, dated as its commit."""
+    """Builds the source archive and the wheels of a clone into a folder, dated as its commit."""
     time = git("log", "-1", "--format=%ct", cwd=tree)
     folder.mkdir()
-    run("sh", "quickstart.sh", "wheel", folder, cwd=tree, SOURCE_DATE_EPOCH=time)
+    # First, because it would take up what a build of wheels leaves in the clone.
     run(sys.executable, "-m", "build", "--sdist", "--outdir", folder, cwd=tree, SOURCE_DATE_EPOCH=time)
     (archive,) = folder.glob("*.tar.gz")
     normalize(archive, int(time))
+    run("sh", "quickstart.sh", "wheel", folder, cwd=tree, SOURCE_DATE_EPOCH=time)
 
 
 def sums(folder: Path) -> dict[str, str]:
@@ -197,7 +198,7 @@ def make(work: Path, version: str) -> tuple[Path, Path]:
     tree = clone(ROOT, work / "first")
     commit_and_tag(tree, version)
     files = work / "files"
-    say("building the wheels and the source archive")
+    say("building the source archive and the wheels")
     build(tree, files)
     check(files, version)
     say("building them once more, to compare")
