@@ -128,6 +128,11 @@ def git(folder: Path, *arguments: str) -> str:
     return done.stdout.strip()
 
 
+def identify(folder: Path) -> None:
+    git(folder, "config", "user.name", "A Maintainer")
+    git(folder, "config", "user.email", "maintainer@example.org")
+
+
 def commit(folder: Path) -> None:
     git(folder, "add", "--all")
     git(folder, "commit", "--quiet", "--message", "Change")
@@ -162,8 +167,7 @@ def repository(tmp_path: Path) -> Path:
         (folder / name).write_text(text)
     write_quickstart(folder)
     git(folder, "init", "--quiet", "--initial-branch=main")
-    git(folder, "config", "user.name", "A Maintainer")
-    git(folder, "config", "user.email", "maintainer@example.org")
+    identify(folder)
     commit(folder)
     return folder
 
@@ -305,6 +309,27 @@ def test_release_that_is_interrupted_leaves_all_as_it_was(repository: Path, numb
     process.communicate(timeout=HANGS)
     assert process.returncode == 128 + number
     assert state(repository) == before and list((repository.parent / "work").iterdir()) == []
+
+
+def test_release_of_a_repository_that_moved_on_takes_nothing(repository: Path) -> None:
+    """Somebody committed while the files were built, so the commit of the release cannot follow."""
+    clone, files = repository.parent / "clone", repository.parent / "files"
+    git(repository, "clone", "--quiet", ".", str(clone))
+    identify(clone)
+    git(clone, "commit", "--quiet", "--allow-empty", "--message", "Release")
+    git(clone, "tag", "--annotate", "--message", "It", "v0.1.0")
+    files.mkdir()
+    (files / "SHA256SUMS").write_text("")
+    write_quickstart(repository, "exit 2")
+    commit(repository)
+    before = state(repository)
+    code = "import sys; from pathlib import Path; sys.path.insert(0, '.ci'); import release; release.take("
+    code += f"Path({str(clone)!r}), Path({str(files)!r}), sys.argv[1])"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "0.1.0"], cwd=repository, capture_output=True, text=True
+    )
+    assert done.returncode == 1 and "merge" in done.stderr, done.stderr
+    assert state(repository) == before
 
 
 @pytest.mark.ci
