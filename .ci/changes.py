@@ -16,13 +16,13 @@ ROOT = Path(__file__).resolve().parent.parent
 FOLDER = "docs/changes"
 #: The end of the heading of a section that was written by hand before there were files of changes.
 BEGUN = "(not yet released)"
-#: A line of a file is a list item of whole sentences: it begins with a capital letter, a name or a number.
-ENTRY = re.compile(r"- (?=[A-Z`.\d*]).*[^.]\.")
+#: A line of a file is a list item of whole sentences.
+ENTRY = re.compile(r"- \S.*[^.]\.")
 #: Words that an entry does not have: it says what skinpy does, and its heading says what happened.
 UNWANTED = {
     "the heading says this already": r"^- (Added?|Changed?|Fix(ed)?|Removed?)\b",
     "write in the present tense": r"\b([Ww]ill|[Ww]on't|[Nn]ow)\b",
-    "name what does it": r"\b([Ww]e|[Oo]ur|us|I)\b",
+    "name what does it": r"\b([Ww]e|[Oo]ur|us)\b",
     "say joint": r"\b[Bb]ones?\b",
 }
 

@@ -72,7 +72,7 @@ def test_readme_lists_the_areas_and_kinds(changes: ModuleType) -> None:
         ("a.fixed.md", "", "an entry is one line"),
         ("a.fixed.md", "\n", "an entry is one line"),
         ("a.fixed.md", "It does.\n", "an entry is one line"),
-        ("a.fixed.md", "- it does.\n", "an entry is one line"),
+        ("a.fixed.md", "-It does.\n", "an entry is one line"),
         ("a.fixed.md", "- It does\n", "an entry is one line"),
         ("a.fixed.md", "- It does\n  this.\n", "an entry is one line"),
         ("a.fixed.md", "- Fixed a crash.\n", "the heading says this"),
