@@ -84,6 +84,14 @@ def test_both_processes_give_the_same(tmp_path: Path, kind: str, join: bool) -> 
     assert kind not in ("obj", "stl") or len(apart.mesh.positions) == (SIDE * SIDE if join else corners)
 
 
+def test_all_curves_of_a_large_obj_file_are_counted(tmp_path: Path) -> None:
+    """It is read in windows of 8,192 bytes, which end within lines of 13 bytes."""
+    path = tmp_path / "model.obj"
+    path.write_bytes(obj_text() + b"curv 0 1 1 2\n" * 5000)
+    (entry,) = (entry for entry in load(path).report if entry.code == "geometry_ignored")
+    assert entry.count == 5000
+
+
 def test_rigid_parts_are_joined_each_for_itself(tmp_path: Path) -> None:
     """Their influences are made when all of them are joined."""
     points, faces = grid()

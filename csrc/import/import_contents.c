@@ -94,7 +94,9 @@ static bool rest(import_job *job, size_t joint, double local[12], float t[3], fl
     if (bad) note_repaired(job, node);
     return false;
   }
-  bad |= repair(node->translation, 3, 0.0f) | repair(node->rotation, 4, 0.0f) | repair(node->scale, 3, 1.0f);
+  bad |= repair(node->translation, 3, 0.0f);
+  bad |= repair(node->rotation, 4, 0.0f);
+  bad |= repair(node->scale, 3, 1.0f);
   if (bad) note_repaired(job, node);
   repair_rotation(job, node, node->rotation);
   memcpy(t, node->translation, 3 * sizeof *t);

@@ -97,13 +97,11 @@ bool import_take_word(import_words *w, const char *text) {
 
 /* ---- numbers -------------------------------------------------------------------------- */
 
+/* As a number, with the first byte lowest. */
 static uint64_t eight_bytes(const char *at) {
   uint64_t bytes;
   memcpy(&bytes, at, sizeof bytes);
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-  bytes = __builtin_bswap64(bytes);
-#endif
-  return bytes; /* the first one lowest */
+  return bytes;
 }
 
 static bool are_eight_digits(uint64_t bytes) {

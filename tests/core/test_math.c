@@ -100,7 +100,7 @@ static void check_affine(const double *got, const double *wanted, double toleran
 
 /* A quarter about z sends x to y; scale comes first, translation last. */
 static void trs_scales_turns_and_moves(void) {
-  static const float t[] = {10, 20, 30}, r[] = TURN_Z(90), s[] = {2, 3, 4};
+  const float t[] = {10, 20, 30}, r[] = TURN_Z(90), s[] = {2, 3, 4};
   static const double wanted[] = {0, -3, 0, 10, 2, 0, 0, 20, 0, 0, 4, 30};
   double got[12];
   float twice[4];

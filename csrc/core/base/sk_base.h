@@ -16,6 +16,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Blocks and files are read where they lie, and their numbers are little-endian. GCC and Clang define both macros. */
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "skinpy needs a little-endian processor: it reads the numbers of model blocks where they lie"
+#endif
+
 /* ---- limits: each is defined here once, with its unit and its reason ------- */
 
 #define SK_MAX_INFLUENCES  8       /* joints a vertex may follow: two vec4 attributes on the GPU */

@@ -11,20 +11,18 @@
 
 #if defined(__linux__)
 #include <sched.h>
-
-static size_t schedulable(void) {
-  cpu_set_t set;
-  long online;
-  if (sched_getaffinity(0, sizeof set, &set) == 0) return (size_t)CPU_COUNT(&set);
-  online = sysconf(_SC_NPROCESSORS_ONLN); /* the set is too small for machines of over 1,024 processors */
-  return online > 0 ? (size_t)online : 1;
-}
-#else
-static size_t schedulable(void) {
-  long online = sysconf(_SC_NPROCESSORS_ONLN);
-  return online > 0 ? (size_t)online : 1;
-}
 #endif
+
+/* Processors on which the system may run this process, or all processors where it does not tell. */
+static size_t schedulable(void) {
+  long online;
+#if defined(__linux__)
+  cpu_set_t set; /* it is too small for machines of over 1,024 processors, and then the call fails */
+  if (sched_getaffinity(0, sizeof set, &set) == 0) return (size_t)CPU_COUNT(&set);
+#endif
+  online = sysconf(_SC_NPROCESSORS_ONLN);
+  return online > 0 ? (size_t)online : 1;
+}
 
 size_t sk_core_quota(const char *path) {
   double quota = 0, period = 0;

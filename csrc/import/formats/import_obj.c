@@ -1,5 +1,5 @@
 /* import_obj.c: statements of .obj and .mtl files that Assimp ignores (Wavefront's specification, version 3.0). */
-#define _GNU_SOURCE /* memmem, memrchr */
+#define _GNU_SOURCE /* memmem */
 #include <string.h>
 #include <strings.h>
 
@@ -25,6 +25,13 @@ static uint64_t count_shapes(const char *at, const char *end) {
   return count;
 }
 
+/* Bytes up to the end of the last line that ends in the window; all of them where none does. */
+static size_t whole_lines(const char *window, size_t size) {
+  size_t whole = size;
+  while (whole && window[whole - 1] != '\n') whole--;
+  return whole ? whole : size;
+}
+
 /* Of a large file only the head is in memory. A line that two windows share is seen by the first or not at all, so the
    second begins where the last whole line of the first ends. */
 static uint64_t count_in_file(const import_files *files) {
@@ -32,8 +39,7 @@ static uint64_t count_in_file(const import_files *files) {
   uint64_t count = 0;
   size_t at = 0, size;
   while ((size = import_files_read_at(files->descriptor, at, window, WINDOW)) > 0) {
-    const char *last = memrchr(window, '\n', size);
-    size_t whole = last && at + size < files->model_size ? (size_t)(last + 1 - window) : size;
+    size_t whole = at + size < files->model_size ? whole_lines(window, size) : size;
     count += count_shapes(window, window + whole);
     at += whole;
   }
