@@ -32,11 +32,63 @@ OLDEST_ASSIMP = 6  # 5.x has no kinds of key interpolation and other struct size
 LIMITED_API = not sysconfig.get_config_var("Py_GIL_DISABLED")  # free-threaded Pythons do not have it
 
 
-class HeadersMissing(SystemExit):
-    """Ends the build with one message that says what to do."""
+class Needs:
+    """Finds what a build needs, and notes what is missing, so that one message can name all of it."""
 
-    def __init__(self, what: str, remedy: str) -> None:
-        super().__init__(f"\nskinpy cannot be built: {what}\n{remedy}\n")
+    def __init__(self) -> None:
+        self.missing: list[str] = []
+        self.packages: list[str] = []  # of Debian, which have what is missing
+        self.remedies: list[str] = []  # for what no package of Debian has
+
+    def note(self, what: str, packages: str = "", remedy: str = "") -> None:
+        self.missing.append(what)
+        self.packages += packages.split()
+        self.remedies += [remedy] if remedy else []
+
+    def find_headers(self, name: str, header: str, packages: str = "", remedy: str = "") -> Path:
+        """The first candidate folder in which `header` stands."""
+        for folder in include_candidates(name):
+            if (folder / header).is_file():
+                return folder
+        variable = variable_of(name)
+        if prefix := os.environ.get(variable):
+            self.note(f"{header} in {variable} ({prefix})")
+        else:
+            self.note(header, packages, remedy)
+        return Path()
+
+    def check(self) -> None:
+        """End the build with one sentence if anything is missing."""
+        if not self.missing:
+            return
+        *first, last = self.missing
+        lacks = f"{', '.join(first)} and {last} are missing" if first else f"{last} is missing"
+        remedies = [f"on Debian and Ubuntu, run apt-get install {' '.join(self.packages)}"] * bool(
+            self.packages
+        )
+        places = "docs/installing.md says where skinpy looks"
+        raise SystemExit(f"skinpy cannot be built: {'; '.join([lacks, *remedies, *self.remedies, places])}.")
+
+
+def compiler(variable: str, otherwise: str) -> list[str]:
+    """The command of a compiler: CC or CXX."""
+    return shlex.split(os.environ.get(variable) or sysconfig.get_config_var(variable) or otherwise)
+
+
+def find_compiler(needs: Needs) -> None:
+    """Check the C compiler and what every build includes: the headers of C and of Python."""
+    command = compiler("CC", "cc")
+    try:
+        subprocess.run([*command, "-E", "-"], input=b"#include <stdio.h>", capture_output=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        needs.note(f"a C compiler with its headers ({command[0]})", "gcc libc6-dev")
+    if not any(Path(sysconfig.get_path(kind), "Python.h").is_file() for kind in ("include", "platinclude")):
+        needs.note("Python.h", "python3-dev")
+
+
+def variable_of(name: str) -> str:
+    """The environment variable that says where `name` is."""
+    return f"SKINPY_{name.upper()}_DIR"
 
 
 def ask_pkg_config(*arguments: str) -> str:
@@ -54,7 +106,7 @@ def include_candidates(name: str) -> Iterator[Path]:
     SKINPY_<NAME>_DIR is a prefix (with include/ in it) or the include folder itself, and where it is
     set nothing else counts.
     """
-    wanted = os.environ.get(f"SKINPY_{name.upper()}_DIR")
+    wanted = os.environ.get(variable_of(name))
     if wanted:
         yield Path(wanted, "include")
         yield Path(wanted)
@@ -67,16 +119,6 @@ def include_candidates(name: str) -> Iterator[Path]:
     if listed:
         yield Path(listed)
     yield from (Path("/usr/local/include"), Path("/usr/include"))
-
-
-def find_headers(name: str, header: str, remedy: str) -> Path:
-    """The first candidate folder in which `header` stands."""
-    candidates = list(dict.fromkeys(include_candidates(name)))
-    for folder in candidates:
-        if (folder / header).is_file():
-            return folder
-    tried = "".join(f"\n  {folder / header}" for folder in candidates)
-    raise HeadersMissing(f"the header of {name} is not there. Tried:{tried}", remedy)
 
 
 def assimp_version(include: Path) -> str:
@@ -94,85 +136,66 @@ def assimp_version(include: Path) -> str:
     return ""
 
 
-def find_assimp() -> tuple[Path, str]:
+def find_assimp(needs: Needs) -> tuple[Path, str]:
     """Include folder and version of Assimp, which is new enough."""
-    remedy = (
-        'Remedy: pip install "cmeel-assimp>=6.0.5,<7" (a build in isolation, as pip makes it, has it),\n'
-        f"or set SKINPY_ASSIMP_DIR to the prefix of Assimp {OLDEST_ASSIMP} or newer."
-    )
-    include = find_headers("assimp", "assimp/scene.h", remedy)
+    remedy = 'run pip install "cmeel-assimp>=6.0.5,<7"'  # which a build in isolation, as pip makes it, has
+    include = needs.find_headers("assimp", "assimp/scene.h", remedy=remedy)
     version = assimp_version(include)
     # Of use where no version was found: this kind of key interpolation came with Assimp 6.
-    has_kinds = "aiAnimInterpolation_Cubic_Spline" in (include / "assimp/anim.h").read_text(errors="replace")
-    if not has_kinds or (version and int(version.split(".")[0]) < OLDEST_ASSIMP):
-        raise HeadersMissing(
-            f"Assimp {version or 'of an old version'} in {include} is too old, "
-            f"{OLDEST_ASSIMP} or newer is needed.",
-            remedy,
-        )
+    kinds = include / "assimp/anim.h"
+    has_kinds = kinds.is_file() and "aiAnimInterpolation_Cubic_Spline" in kinds.read_text(errors="replace")
+    is_old = not has_kinds or (version and int(version.split(".")[0]) < OLDEST_ASSIMP)
+    if is_old and include != Path():
+        found = f"Assimp {version or 'of an old version'} in {include} is too old"
+        needs.note(f"Assimp {OLDEST_ASSIMP} or newer ({found})", remedy=remedy)
     return include, version or f"{OLDEST_ASSIMP} or newer"
 
 
-def find_small(name: str, header: str) -> Path:
-    """Include folder of cglm or jsmn, which are headers alone."""
-    package = f"lib{name}-dev"
-    remedy = (
-        f"Remedy on Debian and Ubuntu: apt-get install {package}\n"
-        f"Elsewhere: set SKINPY_{name.upper()}_DIR to the folder in which {header} stands."
-    )
-    return find_headers(name, header, remedy)
+class Library(NamedTuple):
+    """A library that the importer links to."""
 
-
-def find_library(name: str, header: str, package: str, option: str) -> tuple[Path, list[str]]:
-    """Include folder and linker arguments of a library: of the prefix SKINPY_<NAME>_DIR, or of the system."""
-    variable = f"SKINPY_{name.upper()}_DIR"
-    remedy = (
-        f"Remedy on Debian and Ubuntu: apt-get install {package}\n"
-        f"Elsewhere: set {variable} to the prefix of {name}."
-    )
-    prefix = os.environ.get(variable)
-    return find_headers(name, header, remedy), [*([f"-L{prefix}/lib"] if prefix else []), option]
-
-
-class Optional(NamedTuple):
-    """A library that may be there or not: what the importer gets with it."""
-
-    version: str
-    include: set[Path]
+    include: Path
     link_args: list[str]
+    version: str = ""
 
 
-def find_optional(name: str, header: str, version: str) -> Optional | None:
-    """Include folder, version and linker arguments of a library; None where it is not there.
+def link_args(name: str, option: str) -> list[str]:
+    """Linker arguments for a library: of its prefix, if a variable names that, or of the system."""
+    prefix = os.environ.get(variable_of(name))
+    return [*([f"-L{prefix}/lib"] if prefix else []), option]
+
+
+def find_library(needs: Needs, name: str, header: str, package: str, option: str) -> Library:
+    return Library(needs.find_headers(name, header, package), link_args(name, option))
+
+
+def find_optional(needs: Needs, name: str, header: str, version: str) -> Library | None:
+    """A library that may be absent; None where it is not there.
 
     SKINPY_<NAME>_DIR is its prefix; "none" builds without it. `version` is a pattern that finds the version
     in the header.
     """
-    prefix = os.environ.get(f"SKINPY_{name.upper()}_DIR")
+    prefix = os.environ.get(variable_of(name))
     if prefix == "none":
         return None
-    remedy = f"Remedy: set SKINPY_{name.upper()}_DIR to its prefix, or to none."
-    try:
-        include = find_headers(name, header, remedy)
-    except HeadersMissing:
-        if prefix:
-            raise
+    include = (needs if prefix else Needs()).find_headers(name, header)
+    if include == Path():
         return None
     found = re.search(version, (include / header).read_text(errors="replace"))
-    link_args = [*([f"-L{prefix}/lib"] if prefix else []), f"-l{name}"]
-    return Optional(found[1] if found else "unknown", {include}, link_args)
+    return Library(include, link_args(name, f"-l{name}"), found[1] if found else "unknown")
 
 
-def find_meshoptimizer() -> Optional | None:
-    return find_optional("meshoptimizer", "meshoptimizer.h", r"MESHOPTIMIZER_VERSION \d+ /\* ([\d.]+)")
+def find_meshoptimizer(needs: Needs) -> Library | None:
+    pattern = r"MESHOPTIMIZER_VERSION \d+ /\* ([\d.]+)"
+    return find_optional(needs, "meshoptimizer", "meshoptimizer.h", pattern)
 
 
-def find_draco() -> Optional | None:
+def find_draco(needs: Needs) -> Library | None:
     """Draco, which needs a C++ compiler as well."""
-    compiler = os.environ.get("CXX") or sysconfig.get_config_var("CXX") or "c++"
-    if not shutil.which(shlex.split(compiler)[0]):
+    if not shutil.which(compiler("CXX", "c++")[0]):
         return None
-    return find_optional("draco", "draco/core/draco_version.h", r'kDracoVersion\[\] = "([^"]+)"')
+    pattern = r'kDracoVersion\[\] = "([^"]+)"'
+    return find_optional(needs, "draco", "draco/core/draco_version.h", pattern)
 
 
 def project() -> dict[str, Any]:
@@ -203,13 +226,13 @@ def files(*patterns: str) -> list[str]:
     return sorted(str(path.relative_to(ROOT)) for pattern in patterns for path in ROOT.glob(pattern))
 
 
-class Library(Extension):
+class SharedObject(Extension):
     """A shared object that is no Python module, and lies where an extension module would."""
 
     suffix = ".so"
 
 
-class Program(Library):
+class Program(SharedObject):
     """An executable file."""
 
     suffix = ""
@@ -251,7 +274,7 @@ class IncrementalBuild(build_ext):
 
     def get_ext_filename(self, fullname: str) -> str:
         ext = self.ext_map.get(fullname)
-        if isinstance(ext, Library):
+        if isinstance(ext, SharedObject):
             return fullname.replace(".", os.sep) + ext.suffix
         name: str = super().get_ext_filename(fullname)
         return name
@@ -358,13 +381,16 @@ def debug_args() -> list[str]:
 
 
 def extensions() -> list[Extension]:
-    assimp, built_assimp = find_assimp()
-    cglm = find_small("cglm", "cglm/cglm.h")
-    jsmn = find_small("jsmn", "jsmn.h")
-    zlib, link_zlib = find_library("zlib", "zlib.h", "zlib1g-dev", "-lz")
-    expat, link_expat = find_library("expat", "expat.h", "libexpat1-dev", "-lexpat")
-    meshoptimizer, draco = find_meshoptimizer(), find_draco()
-    compressors = [library for library in (meshoptimizer, draco) if library]
+    needs = Needs()
+    find_compiler(needs)
+    assimp, built_assimp = find_assimp(needs)
+    cglm = needs.find_headers("cglm", "cglm/cglm.h", "libcglm-dev")
+    jsmn = needs.find_headers("jsmn", "jsmn.h", "libjsmn-dev")
+    zlib = find_library(needs, "zlib", "zlib.h", "zlib1g-dev", "-lz")
+    expat = find_library(needs, "expat", "expat.h", "libexpat1-dev", "-lexpat")
+    meshoptimizer, draco = find_meshoptimizer(needs), find_draco(needs)
+    needs.check()
+    libraries = [zlib, expat, *(library for library in (meshoptimizer, draco) if library)]
     # No -march: one build runs on every x86-64. No -ffast-math and no contraction: the plain path gives the
     # same bits with every compiler.
     compile_args = ["-std=c11", "-O3", "-ffp-contract=off", "-fvisibility=hidden", "-Wall", "-Wextra"]
@@ -388,7 +414,7 @@ def extensions() -> list[Extension]:
         return kind(
             f"skinpy.{name}",
             sources=sources,
-            depends=headers,  # also what puts them into the sdist
+            depends=headers,
             define_macros=[
                 ("SKINPY_VERSION", f'"{project()["version"]}"'),
                 ("SKINPY_BUILT_ASSIMP", f'"{built_assimp}"'),
@@ -417,14 +443,9 @@ def extensions() -> list[Extension]:
         extension(
             "_import",
             core_of_import + files("csrc/import/**/*.c", *(["csrc/import/**/*.cpp"] if draco else [])),
-            {cglm, assimp, jsmn, zlib, expat}.union(*(library.include for library in compressors)),
-            [
-                *closed,
-                *link_zlib,
-                *link_expat,
-                *(option for library in compressors for option in library.link_args),
-            ],
-            Library,
+            {cglm, assimp, jsmn, *(library.include for library in libraries)},
+            [*closed, *(option for library in libraries for option in library.link_args)],
+            SharedObject,
         ),
     ]
     if on_linux:
