@@ -9,6 +9,11 @@ Matrices are row-major for column vectors, quaternions are x y z w, and times ar
 docs/conventions.md explains all conventions.
 """
 
+import sys
+
+if sys.version_info < (3, 11):  # noqa: UP036  # this file can be parsed by any Python 3
+    raise ImportError("skinpy needs Python 3.11 or newer; this is Python " + sys.version.split()[0])
+
 from . import _working_folder  # noqa: F401  # isort: skip  # before all others
 
 import importlib
@@ -17,12 +22,12 @@ from typing import TYPE_CHECKING, Any
 try:
     from . import _core
 except ImportError as error:
-    if error.name != __name__:  # _core is there, and cannot be loaded
+    from . import _not_loaded
+
+    reason = _not_loaded.reason(__path__[0], error)
+    if not reason:
         raise
-    raise ImportError(
-        f"{__path__[0]} is source that is not built for this Python: start Python in another folder to use "
-        "the installed skinpy, or build this one in place with pip install -e ."
-    ) from None
+    raise ImportError(reason) from None
 from .assets import Material, Mesh, Report, ReportEntry, Skeleton, Skin, Submesh, Target, Texture
 from .clip import Channel, Clip
 from .clips.events import Event

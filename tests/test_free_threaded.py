@@ -371,7 +371,7 @@ class Slot(ctypes.Structure):
 
 
 def test_the_module_says_that_it_needs_no_gil() -> None:
-    """A free-threaded Python asks modules for it, by a slot. The limited API of other builds has no such slot."""
+    """A free-threaded Python asks modules for it, by a slot, which the limited API does not have."""
     initialize = ctypes.PyDLL(_core.__file__).PyInit__core
     initialize.restype = ctypes.POINTER(ModuleDef)
     definition = initialize().contents
