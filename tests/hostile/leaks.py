@@ -8,8 +8,8 @@ rises, the half is called again, up to three times, and it is a leak where it ri
 for each function that had fewer cycles or leaks, and a sum; ends with 1 where one leaks.
 
     --cycles N       cycles of each function (1000)
-    --seconds S      at most so long with one function, about (no limit); its line says how many cycles it
-                     had. The main entry points have all of them, however long they take
+    --seconds S      at most so long with one function, about (no limit), but ten cycles at least; its line
+                     says how many it had. The main entry points have all of them, however long they take
     --only WORD ...  functions of that name, or, where there is none, whose name holds the word
     --draw           those that draw, too
 """
@@ -42,6 +42,7 @@ from drawing import finish_drawing  # noqa: E402
 from skinpy import _core  # noqa: E402
 
 WARM_UP = 5
+LEAST = 5  # calls in each half, however long they take: one block that each keeps is then above TOLERANCE
 MAIN = ("load", "Model.save", "Model.palette", "Model.pose", "Model.deform")
 READINGS = 10  # of Python's blocks, in the second half of the calls
 TOLERANCE = 2.0  # blocks in 1,000 calls, and in one round of them
@@ -119,7 +120,7 @@ def repeat(call: Callable[[], object], cycles: int, seconds: float | None) -> in
     """How often it was called."""
     start = time.perf_counter()
     for done in range(cycles):
-        if seconds is not None and time.perf_counter() - start > seconds:
+        if seconds is not None and done >= LEAST and time.perf_counter() - start > seconds:
             return done
         call()
     return cycles
