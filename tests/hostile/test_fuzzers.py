@@ -119,12 +119,17 @@ def test_fuzz(door: str, tmp_path: Path, objects_folder: Path) -> None:
     fuzz(program, seeds(tmp_path / "seeds", door == "jobs"), SECONDS, 20_000, 1000)
 
 
+@pytest.fixture(scope="module")
+def import_fuzzer(tmp_path_factory: pytest.TempPathFactory, objects_folder: Path) -> Path:
+    return fuzzer("import", tmp_path_factory.mktemp("import"), objects_folder)
+
+
 @pytest.mark.ci
 @pytest.mark.parametrize("format", OWN)
 def test_fuzz_our_readers(
-    format: str, tmp_path: Path, objects_folder: Path, monkeypatch: pytest.MonkeyPatch
+    format: str, tmp_path: Path, import_fuzzer: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FUZZ_ASSIMP", skinpy.build_info()["assimp"] or "")
     monkeypatch.setenv("FUZZ_FORMAT", format)
-    program = fuzzer("import", tmp_path, objects_folder)
+    program = Path(shutil.copy(import_fuzzer, tmp_path))  # what it finds is put beside it
     fuzz(program, model_seeds(tmp_path / format, OWN[format]), max(5, 3 * SECONDS // len(OWN)), LARGEST, 300)
