@@ -241,7 +241,8 @@ class Program(SharedObject):
 class Core(Extension):
     """The extension module. The sources of its SIMD kernels are compiled twice."""
 
-    #: They are among the sources, which gives the kernels for AVX2; the second time gives those for AVX-512.
+    #: They are among the sources, which gives the kernels for AVX2 or NEON; the second time gives those for
+    #: AVX-512 and, on 64-bit ARM, empty objects.
     kernels = files("csrc/core/simd/*.c")
 
 

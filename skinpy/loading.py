@@ -549,7 +549,7 @@ def build_info() -> dict[str, Any]:
     - built_with_assimp, built_with_cglm, built_with_python: versions
     - built_with_meshoptimizer, built_with_draco: versions of the libraries that decompress glTF, or None if
       this build lacks them
-    - simd: the instruction set that is used, "avx512", "avx2" or "plain"
+    - simd: the instruction set that is used, "avx512", "avx2", "neon" or "plain"
     - numpy: the version
     - importer: path of the importer
     - assimp, assimp_version: path and version of the Assimp library, or None

@@ -39,7 +39,7 @@ MAY_LACK = re.compile(
             # what nobody installs for them
             "FREE-THREADED PYTHON|THREAD SANITIZER: docs/reliability|pymomentum-cpu is missing",
             # the machine, its system, its compiler and its user
-            "this processor or this build lacks|no (plain|avx2|avx512) here|no other core",
+            "this processor or this build lacks|no (neon|avx2|avx512) here|no other core",
             "Linux|no os.fork|glibc|/dev/full|[Ll]inux's loader|old kernel|root may write",
             "no OpenGL extension|this OpenGL has no|no EGL whose context could be lost",
             "a sanitizer|THREAD SANITIZER: its programs do not run here|-fcallgraph-info",

@@ -91,10 +91,10 @@ def test_blends() -> None:
     same_bits(blended)
 
 
-@pytest.mark.parametrize("path", ["plain", "avx2", "avx512"])
+@pytest.mark.parametrize("path", ["plain", "neon", "avx2", "avx512"])
 def test_less_may_be_asked_for(path: str) -> None:
     """By the environment, before skinpy is imported; more than there is gives the best there is."""
-    best = [name for name in ("plain", "avx2", "avx512") if is_there(name)]
+    best = [name for name in ("plain", "neon", "avx2", "avx512") if is_there(name)]
     code = "import skinpy; print(skinpy.build_info()['simd'])"
     done = subprocess.run(
         [sys.executable, "-c", code],

@@ -14,7 +14,7 @@ from skinpy import Clip, Mask, Model, Pose, _core, blend
 CLOSE = 2e-6
 
 
-PATHS = ("plain", "avx2", "avx512")
+PATHS = ("plain", "neon", "avx2", "avx512")
 
 
 @pytest.fixture(autouse=True, params=PATHS)

@@ -18,7 +18,12 @@ SHARED = 512  # and where vertices share their slots
 Make = Callable[..., skinpy.Model]
 
 
-@pytest.fixture(params=["plain", "avx2", "avx2, shared slots", "avx512", "avx512, shared slots"])
+@pytest.fixture(
+    params=[
+        "plain",
+        *(f"{simd}{more}" for simd in ("neon", "avx2", "avx512") for more in ("", ", shared slots")),
+    ]
+)
 def make(request: pytest.FixtureRequest) -> Iterator[Make]:
     """Makes models, and runs a test once on each path; there is one more where vertices share their slots."""
     before = _core._simd(None)

@@ -456,7 +456,7 @@ def new(shape: tuple[int, ...]) -> Any:
 
 
 @pytest.mark.parametrize("name", sorted(OUTS))
-@pytest.mark.parametrize("simd", ["plain", "avx2", "avx512"])
+@pytest.mark.parametrize("simd", ["plain", "neon", "avx2", "avx512"])
 def test_nothing_beside_out_is_written(name: str, simd: str) -> None:
     """Canaries on both sides of it, at every alignment of 4 bytes to a cache line."""
     shape, call = OUTS[name]

@@ -47,6 +47,8 @@ PROCESS = {
 PROCESS |= {"linux/audit", "linux/filter", "linux/landlock", "linux/seccomp"}
 # In csrc/core all but these do with the headers of C11.
 SYSTEM_CORE = {"sk_cores.c", "sk_threads.c"}
+# The headers of vector instructions, and the one file that includes each.
+VECTOR_HEADERS = {"immintrin.h": "sk_vector_avx2.h", "arm_neon.h": "sk_vector_neon.h"}
 
 # The rooms of csrc/core, the lowest first. Each may include itself and those below it: the plain code calls
 # the kernels of simd/ through the table in base/sk_kernels.h.
@@ -184,10 +186,10 @@ def test_foreign_headers_stand_where_they_may(path: Path) -> None:
             assert layer == "import"
         elif head == "numpy":
             assert path.stem == "ext_array", "NumPy's C interface belongs to ext_array alone"
-        elif head == "immintrin.h":
-            assert room_of(path) == "simd", "vector instructions belong to the SIMD kernels alone"
         elif head == "cpuid.h":
             assert path.stem == "sk_x86", "asking the processor belongs to sk_x86 alone"
+        elif head in VECTOR_HEADERS:
+            assert path.name == VECTOR_HEADERS[head], "kernels use the operations of sk_vector.h"
         elif head in ("Python.h", "structmember.h"):
             assert layer == "ext"
         else:

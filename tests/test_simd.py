@@ -41,8 +41,10 @@ def is_there(path: str) -> bool:
         return False
 
 
-needs_avx2 = pytest.mark.skipif(not is_there("avx2"), reason="this processor or this build lacks AVX2")
-PATHS = [pytest.param("plain"), pytest.param("avx2", marks=needs_avx2)]
+#: The SIMD path of this kind of processor, 64-bit ARM or x86-64; test_avx512.py compares its other one.
+FAST = "neon" if is_there("neon") else "avx2"
+needs_simd = pytest.mark.skipif(not is_there(FAST), reason="this processor or this build lacks AVX2")
+PATHS = [pytest.param("plain"), pytest.param(FAST, marks=needs_simd)]
 
 
 @pytest.fixture(scope="module")
@@ -149,8 +151,8 @@ def root_of(rng: np.random.Generator, count: int) -> Any:
 
 
 def in_both(job: Callable[..., Any], *arguments: Any, **options: Any) -> tuple[Any, Any]:
-    """What the job gives on the AVX2 and on the plain path."""
-    with running("avx2"):
+    """What the job gives on the SIMD and on the plain path."""
+    with running(FAST):
         fast = job(*arguments, **options)
     with running("plain"):
         return fast, job(*arguments, **options)
@@ -182,7 +184,7 @@ def compare(case: Case, clip: Any, times: Any, rng: np.random.Generator, **how: 
 # ---- the kernels against the plain path ------------------------------------------------------------------
 
 
-@needs_avx2
+@needs_simd
 @pytest.mark.parametrize("rotation", ROTATIONS)
 @pytest.mark.parametrize("loop", LOOPS)
 def test_one_clip(case: Case, loop: Any, rotation: Any) -> None:
@@ -192,7 +194,7 @@ def test_one_clip(case: Case, loop: Any, rotation: Any) -> None:
         compare(case, clip, times, rng, loop=loop, rotation=rotation)
 
 
-@needs_avx2
+@needs_simd
 def test_single_times(case: Case) -> None:
     """One pose has kernels of its own."""
     rng = np.random.default_rng(20)
@@ -203,7 +205,7 @@ def test_single_times(case: Case) -> None:
             )
 
 
-@needs_avx2
+@needs_simd
 @pytest.mark.parametrize("name", ["many lines", "far keys, one line", "cubic", "random 103"])
 def test_every_number_of_times(name: str) -> None:
     case = CASES[name]()
@@ -213,7 +215,7 @@ def test_every_number_of_times(name: str) -> None:
     judge = Judge(case)
     with running("plain"):
         want, limit = case.model.palette(clip, times), judge.limit(case.model.globals(clip, times))
-    with running("avx2"):
+    with running(FAST):
         for count in range(1, 41):
             memory = np.full((count + 1, *want.shape[1:]), 7, np.float32)
             case.model.palette(clip, times[:count], out=memory[:count])
@@ -269,7 +271,7 @@ def steady(case: Case, index: Any, times: Any, weights: Any, **how: Any) -> Any:
     return (used.sum((1, 2, 3)) < 2) | (clear & (length > 0.4) & (upright > 1e-4))
 
 
-@needs_avx2
+@needs_simd
 @pytest.mark.parametrize("k", [1, 2, 3, 4])
 def test_crowds(case: Case, k: int) -> None:
     rng = np.random.default_rng(40 + k)
@@ -288,7 +290,7 @@ def test_crowds(case: Case, k: int) -> None:
         judge.check("palette", fast[clear], plain[clear], judge.limit(model.globals()))
 
 
-@needs_avx2
+@needs_simd
 def test_every_number_of_instances() -> None:
     case = CASES["random 104"]()
     rng = np.random.default_rng(31)
@@ -298,7 +300,7 @@ def test_every_number_of_instances() -> None:
     limit = judge.limit(case.model.globals())
     with running("plain"):
         want = case.model.crowd_palette(case.clips, index, times, weights=weights)
-    with running("avx2"):
+    with running(FAST):
         for count in range(1, 41):
             memory = np.full((count + 1, *want.shape[1:]), 7, np.float32)
             case.model.crowd_palette(
@@ -309,7 +311,7 @@ def test_every_number_of_instances() -> None:
             assert (memory[count] == 7).all()
 
 
-@needs_avx2
+@needs_simd
 @pytest.mark.parametrize("k", [1, 2, 4])
 def test_a_large_crowd_of_many_clips(k: int) -> None:
     """More instances than a range holds, of clips that few, many or none of them show; some stand twice."""

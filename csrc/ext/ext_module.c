@@ -122,8 +122,8 @@ static PyMethodDef module_methods[] = {
      "Return translation (...,3), rotation (...,4) and scale (...,3) closest to affine (...,4,4) matrices."},
     {"_simd", use_simd, METH_O,
      "_simd($module, name, /)\n--\n\n"
-     "Run jobs on the plain path (\"plain\") or a SIMD path (\"avx2\", \"avx512\") from now on, and return the\n"
-     "path before. None changes nothing. For tests and benchmarks."},
+     "Run jobs on the plain path (\"plain\") or a SIMD path (\"avx2\", \"avx512\", \"neon\") from now on, and\n"
+     "return the path before. None changes nothing. For tests and benchmarks."},
     {"_bytes_in_use", bytes_in_use, METH_NOARGS,
      "_bytes_in_use($module, /)\n--\n\nReturn the bytes that the core has allocated, without those of the importer. "
      "For tests."},

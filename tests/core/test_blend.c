@@ -1,6 +1,8 @@
 /* test_blend.c: weighted sums of poses, layer over layer, with results worked out by hand. */
 #include "check.h"
 
+#include "../../csrc/core/base/sk_cpu.h"
+#include "../../csrc/core/base/sk_kernels.h"
 #include "../../csrc/core/pose/sk_blend.h"
 
 enum { JOINTS = 2, TARGETS = 1, POSE = JOINTS * 10 + TARGETS };
@@ -136,6 +138,87 @@ static void weights_are_checked(void) {
   CHECK_EQUAL(sk_weights_validate(wrong + 1, 1, &error), SK_ERROR_ARGUMENT);
 }
 
+/* ---- the kernel against the plain path --------------------------------------------------------------------- */
+
+enum { MOST_JOINTS = 40, MOST_SOURCES = 5, MOST_FLOATS = MOST_JOINTS * 10 };
+
+static float draw(uint64_t *state) { return (float)((double)(check_random(state) >> 11) * 0x1p-52 - 1.0); }
+
+/* Numbers from -1 to 1; rotations up to some 80 degrees from the identity, so that no two cancel each other. */
+static void draw_pose(uint64_t *state, int joints, bool same, float *memory) {
+  int i, k;
+  for (i = 0; i < joints * 10; i++) memory[i] = same ? 0.5f : draw(state);
+  for (i = 0; i < joints; i++) {
+    float *q = memory + 3 * joints + 4 * i, length = 0.0f;
+    for (k = 0; k < 3; k++) q[k] *= 0.5f;
+    q[3] = 1.0f;
+    for (k = 0; k < 4; k++) length += q[k] * q[k];
+    for (k = 0; k < 4; k++) q[k] /= sqrtf(length);
+    for (k = 0; !same && i % 3 == 0 && k < 4; k++) q[k] = -q[k];
+  }
+}
+
+static sk_pose pose_in(float *memory, int joints) {
+  return (sk_pose){memory, memory + 3 * joints, memory + 7 * joints, NULL};
+}
+
+static void compare_blends(uint64_t *state, int joints, size_t count, sk_blend_mode mode) {
+  float *rest = malloc(MOST_FLOATS * sizeof(float)), *wanted, *got, *memory[MOST_SOURCES], masks[MOST_JOINTS];
+  double weights[MOST_SOURCES];
+  sk_blend_source sources[MOST_SOURCES];
+  sk_skeleton drawn = {joints, parents, rest, rest + 3 * joints, rest + 7 * joints, NULL, {0}};
+  sk_morph none = {0, NULL, NULL, NULL, NULL};
+  sk_blend_job job = {&drawn, &none, 1, sources, count, mode, 0.5, {NULL, NULL, NULL, NULL}};
+  sk_simd simd = sk_simd_chosen();
+  size_t k, bytes = (size_t)joints * 10 * sizeof(float);
+  CHECK(rest);
+  draw_pose(state, joints, false, rest);
+  got = check_copy(rest, bytes);
+  draw_pose(state, joints, false, got);
+  wanted = check_copy(got, bytes);
+  for (k = 0; k < (size_t)joints; k++) masks[k] = check_random(state) % 3 ? fabsf(draw(state)) : 0.0f;
+  for (k = 0; k < count; k++) {
+    memory[k] = check_copy(rest, bytes);
+    draw_pose(state, joints, check_random(state) % 3 == 0, memory[k]);
+    weights[k] = check_random(state) % 4 ? fabs(draw(state)) : 0.0;
+    sources[k] = (sk_blend_source){pose_in(memory[k], joints), &weights[k], 0,
+                                   check_random(state) % 2 ? check_copy(masks, (size_t)joints * sizeof(float)) : NULL,
+                                   SK_PRIORITY_LOW};
+  }
+  job.poses = pose_in(got, joints);
+  CHECK(sk_kernels_chosen()->blend(&job, 0));
+  job.poses = pose_in(wanted, joints);
+  CHECK(sk_simd_use(SK_SIMD_PLAIN));
+  sk_blend_run(&job);
+  CHECK(sk_simd_use(simd));
+  CHECK_FLOATS(got, wanted, (size_t)joints * 10, 2e-6); /* a few roundings of numbers up to 4 */
+  for (k = 0; k < count; k++) free(memory[k]), free((float *)sources[k].mask);
+  free(rest), free(got), free(wanted);
+}
+
+static void the_kernel_does_what_the_plain_path_does(void) {
+  uint64_t state = 21;
+  int joints, round;
+  if (!sk_kernels_chosen()) return;
+  for (joints = 1; joints <= MOST_JOINTS; joints++)
+    for (round = 0; round < 30; round++)
+      compare_blends(&state, joints, check_random(&state) % (MOST_SOURCES + 1),
+                     (sk_blend_mode)(check_random(&state) % SK_BLEND_MODE_COUNT));
+}
+
+static void many_sources_take_the_plain_path(void) {
+  const double weight = 1;
+  float *a = make_pose(3, 40, 1, 0), *out = new_pose();
+  sk_blend_source sources[100];
+  size_t i;
+  for (i = 0; i < COUNT(sources); i++)
+    sources[i] = (sk_blend_source){pose_of(a), &weight, 0, NULL, SK_PRIORITY_LOW};
+  run(SK_BLEND_BASE, sources, COUNT(sources), 0.5, out);
+  CHECK_NEAR(out[0], 3, 1e-6);
+  CHECK_NEAR(degrees_of(out, 1), 40, 1e-4);
+  free(a), free(out);
+}
+
 const check_test blend_tests[] = {
     TEST(a_base_is_the_normalized_sum),
     TEST(nothing_that_weighs_leaves_the_rest_pose),
@@ -144,5 +227,7 @@ const check_test blend_tests[] = {
     TEST(priorities_are_summed_apart),
     TEST(opposite_turns_give_a_rotation_all_the_same),
     TEST(weights_are_checked),
+    TEST(the_kernel_does_what_the_plain_path_does),
+    TEST(many_sources_take_the_plain_path),
     {NULL, NULL},
 };

@@ -30,7 +30,7 @@ static const sk_compiled *compile_line(const double *times, uint32_t count, doub
   return r->compiled;
 }
 
-#if SK_HAS_AVX2
+#if SK_HAS_KERNELS
 static bool has_kernels(void) { return sk_simd_chosen() != SK_SIMD_PLAIN; }
 static uint32_t find(const sk_time_line *line, double limit) { return sk_time_line_find(line, limit); }
 #else

@@ -12,7 +12,9 @@
 #include "../../csrc/core/pose/sk_crowd_groups.h"
 #include "../../csrc/core/pose/sk_palette.h"
 
-#if SK_HAS_AVX2
+#include "../../csrc/core/simd/sk_kernel.h"
+
+#if SK_HAS_KERNELS
 #include "../../csrc/core/simd/sk_batch.h"
 
 enum { MOST_POSES = 40 };

@@ -3,11 +3,14 @@
 
 #include "sk_cpu.h"
 
-/* Defined by the two builds of simd/sk_kernel_table.c. */
-extern const sk_kernels sk_kernels_avx2, sk_kernels_avx512;
+/* Defined by simd/sk_kernel_table.c, once for each set. */
+extern const sk_kernels sk_kernels_neon, sk_kernels_avx2, sk_kernels_avx512;
 
 static const sk_kernels *const tables[SK_SIMD_COUNT] = {
     [SK_SIMD_PLAIN] = NULL,
+#if SK_HAS_NEON
+    [SK_SIMD_NEON] = &sk_kernels_neon,
+#endif
 #if SK_HAS_AVX2
     [SK_SIMD_AVX2] = &sk_kernels_avx2,
 #endif

@@ -209,10 +209,14 @@ static int64_t now(void) {
 
 /* Pauses for a moment, without sleeping. False when it is later than `end`. */
 static bool pause_until(int64_t end) {
-#if defined(__x86_64__)
   int i;
-  for (i = 0; i < 4; i++) __builtin_ia32_pause(); /* one takes 10 ns on one processor and 25 ns on another */
+  for (i = 0; i < 4; i++) {
+#if defined(__x86_64__)
+    __builtin_ia32_pause(); /* takes 10 ns on one processor and 25 ns on another */
+#elif defined(__aarch64__)
+    __asm__ __volatile__("isb"); /* waits until the pipeline is empty; `yield` does nothing on most processors */
 #endif
+  }
   return now() < end;
 }
 

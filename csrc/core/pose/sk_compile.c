@@ -300,8 +300,10 @@ static double dot4(const float *a, const float *b) {
 static double nearest_of(const sk_time_line *line, const float *cell) {
   double nearest = 1.0;
   uint32_t k;
-  for (k = 1; k < line->key_count; k++, cell += line->stride)
-    nearest = fmin(nearest, fabs(dot4(cell + line->stride, cell)));
+  for (k = 1; k < line->key_count; k++, cell += line->stride) {
+    double cosine = fabs(dot4(cell + line->stride, cell));
+    if (cosine < nearest) nearest = cosine; /* with fmin, GCC 12 for 64-bit ARM ends in an internal error */
+  }
   return nearest;
 }
 

@@ -1,13 +1,12 @@
 /* sk_batch.c: from locals to globals and results, eight poses at a time; see sk_batch.h. */
 #include "sk_batch_lanes.h"
 
-#if SK_HAS_AVX2
+#if SK_HAS_KERNELS
 #include <string.h>
 
 SK_KERNEL_BEGIN
 
 #define ROWS         SK_ROWS
-#define INLINE       static inline __attribute__((always_inline))
 #define HALF         SK_HALF
 #define GLOBAL_LANES (2 * ROWS * HALF) /* doubles of the globals of one joint in eight poses */
 
@@ -69,14 +68,14 @@ typedef union kept_local {
   double doubles[2][ROWS][HALF];
 } kept_local;
 
-static inline void keep_floats(const __m256 rows[ROWS], kept_local *kept) {
+static inline void keep_floats(const sk_f8 rows[ROWS], kept_local *kept) {
   int i;
-  for (i = 0; i < ROWS; i++) _mm256_storeu_ps(kept->floats[i], rows[i]);
+  for (i = 0; i < ROWS; i++) f8_store(kept->floats[i], rows[i]);
 }
 
-static inline void keep_half(const __m256d rows[ROWS], int half, kept_local *kept) {
+static inline void keep_half(const sk_d4 rows[ROWS], int half, kept_local *kept) {
   int i;
-  for (i = 0; i < ROWS; i++) _mm256_storeu_pd(kept->doubles[half][i], rows[i]);
+  for (i = 0; i < ROWS; i++) d4_store(kept->doubles[half][i], rows[i]);
 }
 
 /* Keeps one matrix for all lanes. */
@@ -84,10 +83,10 @@ static inline void keep_same(const double *same, sk_precise precise, kept_local 
   int i;
   for (i = 0; i < ROWS; i++) {
     if (precise < SK_PRECISE_LOCALS) {
-      _mm256_storeu_ps(kept->floats[i], _mm256_set1_ps((float)same[i]));
+      f8_store(kept->floats[i], f8_set((float)same[i]));
     } else {
-      _mm256_storeu_pd(kept->doubles[0][i], _mm256_set1_pd(same[i]));
-      _mm256_storeu_pd(kept->doubles[1][i], _mm256_set1_pd(same[i]));
+      d4_store(kept->doubles[0][i], d4_set(same[i]));
+      d4_store(kept->doubles[1][i], d4_set(same[i]));
     }
   }
 }
@@ -108,8 +107,8 @@ static void keep_sheared(const sk_source_lanes *source, const sk_mover *mover, c
 }
 
 /* Translation and scale of a mover. Returns `s`, or NULL for a scale of 1. */
-INLINE const __m256 *mover_translation_and_scale(const sk_source_lanes *source, int32_t number, __m256 t[3],
-                                                 __m256 s[3]) {
+SK_INLINE const sk_f8 *mover_translation_and_scale(const sk_source_lanes *source, int32_t number, sk_f8 t[3],
+                                                   sk_f8 s[3]) {
   const sk_mover *mover = &source->clip->movers[number];
   const float *cells = source->clip->constants + (size_t)number * SK_COMPONENT_COUNT * SK_CELL;
   sk_mover_component(mover, SK_COMPONENT_TRANSLATION, source->lines, cells, t);
@@ -119,23 +118,23 @@ INLINE const __m256 *mover_translation_and_scale(const sk_source_lanes *source, 
 }
 
 /* Keeps the local of a mover in float; `q` is its rotation. */
-INLINE void keep_float_local(const sk_batch *batch, const sk_source_lanes *source, int32_t number, const __m256 q[4],
-                             kept_local *kept) {
+SK_INLINE void keep_float_local(const sk_batch *batch, const sk_source_lanes *source, int32_t number, const sk_f8 q[4],
+                                kept_local *kept) {
   const sk_mover *mover = &source->clip->movers[number];
-  __m256 t[3], s[3], rows[ROWS];
-  const __m256 *scale = mover_translation_and_scale(source, number, t, s);
+  sk_f8 t[3], s[3], rows[ROWS];
+  const sk_f8 *scale = mover_translation_and_scale(source, number, t, s);
   sk_rows_from_trs(t, q, scale, rows);
   keep_floats(rows, kept);
   if (mover->sheared) keep_sheared(source, mover, batch->job->skeleton, SK_PRECISE_NOTHING, kept);
 }
 
 /* Keeps it in double; `mix` is its rotation. */
-INLINE void keep_double_local(const sk_batch *batch, const sk_source_lanes *source, int32_t number, const sk_mix *mix,
-                              kept_local *kept) {
+SK_INLINE void keep_double_local(const sk_batch *batch, const sk_source_lanes *source, int32_t number,
+                                 const sk_mix *mix, kept_local *kept) {
   const sk_mover *mover = &source->clip->movers[number];
-  __m256 t[3], s[3];
-  const __m256 *scale = mover_translation_and_scale(source, number, t, s);
-  __m256d half[ROWS];
+  sk_f8 t[3], s[3];
+  const sk_f8 *scale = mover_translation_and_scale(source, number, t, s);
+  sk_d4 half[ROWS];
   sk_precise_rows(mix, t, scale, 0, half);
   keep_half(half, 0, kept);
   sk_precise_rows(mix, t, scale, 1, half);
@@ -146,8 +145,8 @@ INLINE void keep_double_local(const sk_batch *batch, const sk_source_lanes *sour
 #define NODES SK_PASS_NODES
 
 /* Keeps the locals of the nodes of a pass. It is inlined because the call and its copies took a tenth of the time. */
-INLINE void keep_nodes(const sk_batch *batch, const sk_source_lanes *source, uint32_t pass, sk_precise precise,
-                       kept_local *kept) {
+SK_INLINE void keep_nodes(const sk_batch *batch, const sk_source_lanes *source, uint32_t pass, sk_precise precise,
+                          kept_local *kept) {
   const sk_node *nodes = source->clip->nodes + (size_t)pass * NODES;
   uint32_t count = sk_pass_size(source->clip->node_count, pass), i;
   sk_rotation rotation = batch->job->sampling->rotation;
@@ -165,35 +164,35 @@ INLINE void keep_nodes(const sk_batch *batch, const sk_source_lanes *source, uin
 
 /* ---- globals -------------------------------------------------------------------------------------------------- */
 
-static inline __m256d kept_number(const kept_local *kept, sk_precise precise, int half, int i) {
-  if (precise < SK_PRECISE_LOCALS) return _mm256_cvtps_pd(_mm_loadu_ps(kept->floats[i] + HALF * half));
-  return _mm256_loadu_pd(kept->doubles[half][i]);
+static inline sk_d4 kept_number(const kept_local *kept, sk_precise precise, int half, int i) {
+  if (precise < SK_PRECISE_LOCALS) return d4_of(f4_load(kept->floats[i] + HALF * half));
+  return d4_load(kept->doubles[half][i]);
 }
 
 /* From a local to its global in double, for half of the lanes; `rounded` gets it in float. `above` is the global of the
    parent or what stands in front; where it is NULL the global is the local. */
-INLINE void chain_half(const double *above, const kept_local *kept, sk_precise precise, int half, double *global,
-                       float *rounded) {
-  __m256d local[ROWS], product[ROWS];
+SK_INLINE void chain_half(const double *above, const kept_local *kept, sk_precise precise, int half, double *global,
+                          float *rounded) {
+  sk_d4 local[ROWS], product[ROWS];
   int row, column, i;
   for (i = 0; i < ROWS; i++) product[i] = local[i] = kept_number(kept, precise, half, i);
   for (row = 0; above && row < 3; row++, above += 4 * HALF) {
-    __m256d a0 = _mm256_loadu_pd(above), a1 = _mm256_loadu_pd(above + HALF), a2 = _mm256_loadu_pd(above + 2 * HALF);
+    sk_d4 a0 = d4_load(above), a1 = d4_load(above + HALF), a2 = d4_load(above + 2 * HALF);
     for (column = 0; column < 4; column++) {
-      __m256d sum = _mm256_mul_pd(a0, local[column]);
-      sum = _mm256_fmadd_pd(a1, local[4 + column], sum);
-      product[4 * row + column] = _mm256_fmadd_pd(a2, local[8 + column], sum);
+      sk_d4 sum = d4_mul(a0, local[column]);
+      sum = d4_fma(a1, local[4 + column], sum);
+      product[4 * row + column] = d4_fma(a2, local[8 + column], sum);
     }
-    product[4 * row + 3] = _mm256_add_pd(product[4 * row + 3], _mm256_loadu_pd(above + 3 * HALF));
+    product[4 * row + 3] = d4_add(product[4 * row + 3], d4_load(above + 3 * HALF));
   }
   for (i = 0; i < ROWS; i++) {
-    _mm256_storeu_pd(global + HALF * i, product[i]);
-    _mm_storeu_ps(rounded + SK_LANES * i, _mm256_cvtpd_ps(product[i]));
+    d4_store(global + HALF * i, product[i]);
+    f4_store(rounded + SK_LANES * i, f4_of(product[i]));
   }
 }
 
 /* The same for all lanes; `precise` is a constant where this is inlined. */
-INLINE void chain(const double *above, const kept_local *kept, sk_precise precise, double *global, float *rounded) {
+SK_INLINE void chain(const double *above, const kept_local *kept, sk_precise precise, double *global, float *rounded) {
   chain_half(above, kept, precise, 0, global, rounded);
   chain_half(above ? above + ROWS * HALF : NULL, kept, precise, 1, global + ROWS * HALF, rounded + HALF);
 }
@@ -213,19 +212,19 @@ static const double *front_of(const sk_batch *batch, double *front) {
 static inline size_t matrix_floats(const sk_batch *batch) { return batch->job->affine ? 12 : 16; }
 
 /* Stores one row of eight matrices, `offset` floats behind the start of each pose's result. */
-INLINE void store_row(float *const out[SK_LANES], size_t offset, const __m256 row[4]) {
-  __m256 transposed[4];
+SK_INLINE void store_row(float *const out[SK_LANES], size_t offset, const sk_f8 row[4]) {
+  sk_f8 transposed[4];
   int lane;
-  sk_transpose(row[0], row[1], row[2], row[3], transposed);
+  f8_transpose(row[0], row[1], row[2], row[3], transposed);
   for (lane = 0; lane < HALF; lane++) {
-    _mm_storeu_ps(out[lane] + offset, _mm256_castps256_ps128(transposed[lane]));
-    _mm_storeu_ps(out[lane + HALF] + offset, _mm256_extractf128_ps(transposed[lane], 1));
+    f4_store(out[lane] + offset, f8_low(transposed[lane]));
+    f4_store(out[lane + HALF] + offset, f8_high(transposed[lane]));
   }
 }
 
 static void store_last_row(float *const out[SK_LANES], size_t offset) {
   int lane;
-  for (lane = 0; lane < SK_LANES; lane++) _mm_storeu_ps(out[lane] + offset, _mm_setr_ps(0.0f, 0.0f, 0.0f, 1.0f));
+  for (lane = 0; lane < SK_LANES; lane++) f4_store(out[lane] + offset, f4_make(0.0f, 0.0f, 0.0f, 1.0f));
 }
 
 /* Stores eight matrices that are in memory, (12, SK_LANES) floats, as number `number` of each pose's result. */
@@ -233,8 +232,8 @@ static void store_rows(const sk_batch *batch, size_t number, const float *rows) 
   size_t offset = number * matrix_floats(batch);
   int row, column;
   for (row = 0; row < 3; row++, rows += 4 * SK_LANES) {
-    __m256 one[4];
-    for (column = 0; column < 4; column++) one[column] = _mm256_loadu_ps(rows + SK_LANES * column);
+    sk_f8 one[4];
+    for (column = 0; column < 4; column++) one[column] = f8_load(rows + SK_LANES * column);
     store_row(batch->out, offset + 4 * (size_t)row, one);
   }
   if (!batch->job->affine) store_last_row(batch->out, offset + ROWS);
@@ -242,33 +241,33 @@ static void store_rows(const sk_batch *batch, size_t number, const float *rows) 
 
 /* Prefetches where the next batch will store. Results that no near cache holds, such as those of 10,000 poses, took a
    third less time; those that a cache would hold, 2 or 3 % more. */
-INLINE void fetch_next(const sk_batch *batch, size_t offset) {
+SK_INLINE void fetch_next(const sk_batch *batch, size_t offset) {
   int lane;
   for (lane = 0; batch->far && lane < SK_LANES; lane++) __builtin_prefetch(batch->next[lane] + offset, 1);
 }
 
 /* Stores eight globals, (12, SK_LANES) floats, times an inverse bind. Going column by column needs only three numbers
    of the bind in registers. */
-INLINE void store_product(float *const out[SK_LANES], size_t offset, const float *global, const float *bind) {
-  __m256 product[3][4];
+SK_INLINE void store_product(float *const out[SK_LANES], size_t offset, const float *global, const float *bind) {
+  sk_f8 product[3][4];
   int row, column;
   for (column = 0; column < 4; column++) {
-    __m256 b0 = _mm256_set1_ps(bind[column]), b1 = _mm256_set1_ps(bind[4 + column]);
-    __m256 b2 = _mm256_set1_ps(bind[8 + column]);
+    sk_f8 b0 = f8_set(bind[column]), b1 = f8_set(bind[4 + column]);
+    sk_f8 b2 = f8_set(bind[8 + column]);
     for (row = 0; row < 3; row++) {
       const float *g = global + 4 * SK_LANES * row;
-      __m256 sum = _mm256_mul_ps(b0, _mm256_loadu_ps(g));
-      sum = _mm256_fmadd_ps(b1, _mm256_loadu_ps(g + SK_LANES), sum);
-      sum = _mm256_fmadd_ps(b2, _mm256_loadu_ps(g + 2 * SK_LANES), sum);
-      product[row][column] = column == 3 ? _mm256_add_ps(sum, _mm256_loadu_ps(g + 3 * SK_LANES)) : sum;
+      sk_f8 sum = f8_mul(b0, f8_load(g));
+      sum = f8_fma(b1, f8_load(g + SK_LANES), sum);
+      sum = f8_fma(b2, f8_load(g + 2 * SK_LANES), sum);
+      product[row][column] = column == 3 ? f8_add(sum, f8_load(g + 3 * SK_LANES)) : sum;
     }
   }
   for (row = 0; row < 3; row++) store_row(out, offset + 4 * (size_t)row, product[row]);
 }
 
 /* Stores one slot. The addresses in `out` are in registers where this is inlined. */
-INLINE void store_slot(const sk_batch *batch, float *const out[SK_LANES], size_t slot, const float *global,
-                       const float *bind) {
+SK_INLINE void store_slot(const sk_batch *batch, float *const out[SK_LANES], size_t slot, const float *global,
+                          const float *bind) {
   size_t floats = matrix_floats(batch), offset = slot * floats;
   fetch_next(batch, offset);
   store_product(out, offset, global, bind);
@@ -306,14 +305,14 @@ static void store_precise_bind(const sk_batch *batch, const double *global, cons
   int h, row, column;
   for (h = 0; h < 2; h++)
     for (row = 0; row < 3; row++, global += 4 * HALF) {
-      __m256d a0 = _mm256_loadu_pd(global), a1 = _mm256_loadu_pd(global + HALF);
-      __m256d a2 = _mm256_loadu_pd(global + 2 * HALF);
+      sk_d4 a0 = d4_load(global), a1 = d4_load(global + HALF);
+      sk_d4 a2 = d4_load(global + 2 * HALF);
       for (column = 0; column < 4; column++) {
-        __m256d sum = _mm256_mul_pd(a0, _mm256_set1_pd(bind[column]));
-        sum = _mm256_fmadd_pd(a1, _mm256_set1_pd(bind[4 + column]), sum);
-        sum = _mm256_fmadd_pd(a2, _mm256_set1_pd(bind[8 + column]), sum);
-        if (column == 3) sum = _mm256_add_pd(sum, _mm256_loadu_pd(global + 3 * HALF));
-        _mm_storeu_ps(rows + SK_LANES * (4 * row + column) + HALF * h, _mm256_cvtpd_ps(sum));
+        sk_d4 sum = d4_mul(a0, d4_set(bind[column]));
+        sum = d4_fma(a1, d4_set(bind[4 + column]), sum);
+        sum = d4_fma(a2, d4_set(bind[8 + column]), sum);
+        if (column == 3) sum = d4_add(sum, d4_load(global + 3 * HALF));
+        f4_store(rows + SK_LANES * (4 * row + column) + HALF * h, f4_of(sum));
       }
     }
   store_rows(batch, (size_t)slot, rows);
@@ -332,17 +331,17 @@ static void store_joint(const sk_batch *batch, const float *rounded, size_t join
 /* ---- short chains, in float ------------------------------------------------------------------------------- */
 
 /* out = a * b for eight lanes, all (12, SK_LANES) floats; where `a` is NULL, out = b. */
-INLINE void multiply_floats(const float *a, const float *b, float *out) {
+SK_INLINE void multiply_floats(const float *a, const float *b, float *out) {
   int row, column, i;
-  for (i = 0; !a && i < ROWS; i++) _mm256_storeu_ps(out + SK_LANES * i, _mm256_loadu_ps(b + SK_LANES * i));
+  for (i = 0; !a && i < ROWS; i++) f8_store(out + SK_LANES * i, f8_load(b + SK_LANES * i));
   for (row = 0; a && row < 3; row++, a += 4 * SK_LANES, out += 4 * SK_LANES) {
-    __m256 a0 = _mm256_loadu_ps(a), a1 = _mm256_loadu_ps(a + SK_LANES), a2 = _mm256_loadu_ps(a + 2 * SK_LANES);
+    sk_f8 a0 = f8_load(a), a1 = f8_load(a + SK_LANES), a2 = f8_load(a + 2 * SK_LANES);
     for (column = 0; column < 4; column++, b += SK_LANES) {
-      __m256 sum = _mm256_mul_ps(a0, _mm256_loadu_ps(b));
-      sum = _mm256_fmadd_ps(a1, _mm256_loadu_ps(b + 4 * SK_LANES), sum);
-      sum = _mm256_fmadd_ps(a2, _mm256_loadu_ps(b + 8 * SK_LANES), sum);
-      if (column == 3) sum = _mm256_add_ps(sum, _mm256_loadu_ps(a + 3 * SK_LANES));
-      _mm256_storeu_ps(out + SK_LANES * column, sum);
+      sk_f8 sum = f8_mul(a0, f8_load(b));
+      sum = f8_fma(a1, f8_load(b + 4 * SK_LANES), sum);
+      sum = f8_fma(a2, f8_load(b + 8 * SK_LANES), sum);
+      if (column == 3) sum = f8_add(sum, f8_load(a + 3 * SK_LANES));
+      f8_store(out + SK_LANES * column, sum);
     }
     b -= 4 * SK_LANES;
   }
@@ -352,8 +351,7 @@ static const float *float_front(const double *front, float *out) {
   int half, i;
   if (!front) return NULL;
   for (half = 0; half < 2; half++)
-    for (i = 0; i < ROWS; i++, front += HALF)
-      _mm_storeu_ps(out + SK_LANES * i + HALF * half, _mm256_cvtpd_ps(_mm256_loadu_pd(front)));
+    for (i = 0; i < ROWS; i++, front += HALF) f4_store(out + SK_LANES * i + HALF * half, f4_of(d4_load(front)));
   return out;
 }
 
@@ -381,7 +379,7 @@ static void run_floats(const sk_batch *batch, const batch_scratch *s, const doub
 /* ---- longer chains, in double ------------------------------------------------------------------------------ */
 
 /* `precise` is a constant where this is inlined. */
-INLINE void run_doubles(const sk_batch *batch, const batch_scratch *s, const double *front, sk_precise precise) {
+SK_INLINE void run_doubles(const sk_batch *batch, const batch_scratch *s, const double *front, sk_precise precise) {
   const sk_compiled *c = s->sources[0].clip;
   float rounded[NODES * ROWS * SK_LANES];
   kept_local locals[NODES];
@@ -440,7 +438,7 @@ static void run_blended(const sk_batch *batch, const batch_scratch *s, const dou
   const sk_compiled *c = s->sources[0].clip;
   float rounded[ROWS * SK_LANES];
   kept_local local;
-  __m256d halves[2][ROWS];
+  sk_d4 halves[2][ROWS];
   size_t j;
   for (j = 0; j < (size_t)c->joint_count; j++) {
     double *global = s->globals + j * GLOBAL_LANES;

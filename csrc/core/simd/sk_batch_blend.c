@@ -2,13 +2,12 @@
    whose sum is SK_BLEND_THRESHOLD or more. */
 #include "sk_batch_lanes.h"
 
-#if SK_HAS_AVX2
+#if SK_HAS_KERNELS
 #include <string.h>
 
 SK_KERNEL_BEGIN
 
-#define ROWS   SK_ROWS
-#define INLINE static inline __attribute__((always_inline))
+#define ROWS SK_ROWS
 
 /* ---- what sources have in common --------------------------------------------------------------------------- */
 
@@ -58,10 +57,10 @@ void SK_KERNEL(sk_batch_find_common)(const sk_batch *batch, uint8_t *common) {
 
 /* ---- components of one source ----------------------------------------------------------------------------------- */
 
-INLINE void set_component(const sk_compiled *c, sk_component component, size_t j, __m256 *out) {
+SK_INLINE void set_component(const sk_compiled *c, sk_component component, size_t j, sk_f8 *out) {
   const float *values = values_of_component(c, component, j);
   int i, count = component == SK_COMPONENT_ROTATION ? 4 : 3;
-  for (i = 0; i < count; i++) out[i] = _mm256_set1_ps(values[i]);
+  for (i = 0; i < count; i++) out[i] = f8_set(values[i]);
 }
 
 /* The constant of a mover's component. */
@@ -70,14 +69,14 @@ static const float *cell_of(const sk_compiled *c, int32_t mover, sk_component co
 }
 
 /* Translation or scale of joint j in one source. */
-static void source_component(const sk_source_lanes *source, sk_component component, size_t j, __m256 out[3]) {
+static void source_component(const sk_source_lanes *source, sk_component component, size_t j, sk_f8 out[3]) {
   const sk_compiled *c = source->clip;
   int32_t mover = c->mover_of[j];
   if (mover == SK_NONE) set_component(c, component, j, out);
   else sk_mover_component(&c->movers[mover], component, source->lines, cell_of(c, mover, component), out);
 }
 
-INLINE void source_mix(const sk_source_lanes *source, size_t j, sk_rotation rotation, sk_mix *mix) {
+SK_INLINE void source_mix(const sk_source_lanes *source, size_t j, sk_rotation rotation, sk_mix *mix) {
   const sk_compiled *c = source->clip;
   int32_t mover = c->mover_of[j];
   if (mover != SK_NONE) {
@@ -100,85 +99,83 @@ static bool source_rests(const sk_source_lanes *source, size_t j, const sk_skele
 }
 
 /* Puts the rest matrix into the lanes of one half that are at rest in all sources. */
-static void blend_sheared(const sk_batch *batch, const sk_source_lanes *sources, size_t j, int half,
-                          __m256d rows[ROWS]) {
+static void blend_sheared(const sk_batch *batch, const sk_source_lanes *sources, size_t j, int half, sk_d4 rows[ROWS]) {
   const sk_skeleton *skeleton = batch->job->skeleton;
   double local[ROWS][SK_HALF];
   size_t lane, k, i;
-  for (i = 0; i < ROWS; i++) _mm256_storeu_pd(local[i], rows[i]);
+  for (i = 0; i < ROWS; i++) d4_store(local[i], rows[i]);
   for (lane = 0; lane < SK_HALF; lane++) {
     size_t at = SK_HALF * (size_t)half + lane;
     for (k = 0; k < batch->source_count && source_rests(&sources[k], j, skeleton, at); k++) {}
     for (i = 0; k == batch->source_count && i < ROWS; i++) local[i][lane] = skeleton->rest_local[16 * j + i];
   }
-  for (i = 0; i < ROWS; i++) rows[i] = _mm256_loadu_pd(local[i]);
+  for (i = 0; i < ROWS; i++) rows[i] = d4_load(local[i]);
 }
 
-INLINE void add_weighted(__m256 weight, __m256 rest, const __m256 *values, int count, __m256 *sums) {
+SK_INLINE void add_weighted(sk_f8 weight, sk_f8 rest, const sk_f8 *values, int count, sk_f8 *sums) {
   int i;
-  for (i = 0; i < count; i++) sums[i] = _mm256_fmadd_ps(weight, values[i], _mm256_fmadd_ps(rest, values[i], sums[i]));
+  for (i = 0; i < count; i++) sums[i] = f8_fma(weight, values[i], f8_fma(rest, values[i], sums[i]));
 }
 
 /* The weighted sum of translations or scales over all sources. */
-INLINE void blend_three(const sk_batch *batch, const sk_source_lanes *sources, sk_component component, size_t j,
-                        __m256 sum[3]) {
-  __m256 one[3];
+SK_INLINE void blend_three(const sk_batch *batch, const sk_source_lanes *sources, sk_component component, size_t j,
+                           sk_f8 sum[3]) {
+  sk_f8 one[3];
   size_t k;
-  sum[0] = sum[1] = sum[2] = _mm256_setzero_ps();
+  sum[0] = sum[1] = sum[2] = f8_zero();
   for (k = 0; k < batch->source_count; k++) {
     source_component(&sources[k], component, j, one);
-    add_weighted(_mm256_loadu_ps(batch->weights[k]), _mm256_loadu_ps(batch->weight_rests[k]), one, 3, sum);
+    add_weighted(f8_load(batch->weights[k]), f8_load(batch->weight_rests[k]), one, 3, sum);
   }
 }
 
 /* Translation or scale of the blend. */
-INLINE void blend_component(const sk_batch *batch, const sk_source_lanes *sources, sk_component component, size_t j,
-                            __m256 out[3]) {
+SK_INLINE void blend_component(const sk_batch *batch, const sk_source_lanes *sources, sk_component component, size_t j,
+                               sk_f8 out[3]) {
   if (batch->common[j] & 1 << component) set_component(sources[0].clip, component, j, out);
   else blend_three(batch, sources, component, j, out);
 }
 
-static __m256d dot4(const __m256d a[4], const __m256d b[4]) {
-  return _mm256_add_pd(_mm256_fmadd_pd(a[1], b[1], _mm256_mul_pd(a[0], b[0])),
-                       _mm256_fmadd_pd(a[3], b[3], _mm256_mul_pd(a[2], b[2])));
+static sk_d4 dot4(const sk_d4 a[4], const sk_d4 b[4]) {
+  return d4_add(d4_fma(a[1], b[1], d4_mul(a[0], b[0])), d4_fma(a[3], b[3], d4_mul(a[2], b[2])));
 }
 
 /* Adds one source to a sum of rotations: normalized, with the sign that is nearer to `reference`, and weighted. */
-static void add_rotation(__m256d weight, const __m256d q[4], const __m256d reference[4], __m256d sum[4]) {
-  __m256d sign = _mm256_and_pd(_mm256_add_pd(dot4(reference, q), _mm256_setzero_pd()), _mm256_set1_pd(-0.0));
+static void add_rotation(sk_d4 weight, const sk_d4 q[4], const sk_d4 reference[4], sk_d4 sum[4]) {
+  sk_d4 sign = d4_and(d4_add(dot4(reference, q), d4_zero()), d4_set(-0.0));
   int i;
-  weight = _mm256_xor_pd(_mm256_div_pd(weight, _mm256_sqrt_pd(dot4(q, q))), sign);
-  for (i = 0; i < 4; i++) sum[i] = _mm256_fmadd_pd(weight, q[i], sum[i]);
+  weight = d4_xor(d4_div(weight, d4_sqrt(dot4(q, q))), sign);
+  for (i = 0; i < 4; i++) sum[i] = d4_fma(weight, q[i], sum[i]);
 }
 
 /* The weighted sum of rotations in double, for half of the lanes. Signs are taken against the first of two sources, or
    against the rest rotation where there are more. */
-static void blend_rotation(const sk_batch *batch, const sk_mix *mixes, size_t j, int half, __m256d sum[4]) {
+static void blend_rotation(const sk_batch *batch, const sk_mix *mixes, size_t j, int half, sk_d4 sum[4]) {
   const float *rest_rotation = batch->job->skeleton->rotation + 4 * j;
-  __m256d rest[4], reference[4], one[4], enough;
+  sk_d4 rest[4], reference[4], one[4], enough;
   size_t k;
   int i;
   for (i = 0; i < 4; i++) {
-    reference[i] = rest[i] = _mm256_set1_pd(rest_rotation[i]);
-    sum[i] = _mm256_setzero_pd();
+    reference[i] = rest[i] = d4_set(rest_rotation[i]);
+    sum[i] = d4_zero();
   }
   for (k = 0; k < batch->source_count; k++) {
-    __m256d weight = _mm256_add_pd(_mm256_cvtps_pd(_mm_loadu_ps(batch->weights[k] + SK_HALF * half)),
-                                   _mm256_cvtps_pd(_mm_loadu_ps(batch->weight_rests[k] + SK_HALF * half)));
+    sk_d4 weight = d4_add(d4_of(f4_load(batch->weights[k] + SK_HALF * half)),
+                          d4_of(f4_load(batch->weight_rests[k] + SK_HALF * half)));
     if (half) sk_mix_half(&mixes[k], 1, one);
     else sk_mix_half(&mixes[k], 0, one);
     for (i = 0; k == 0 && batch->source_count == 2 && i < 4; i++) reference[i] = one[i];
     add_rotation(weight, one, reference, sum);
   }
-  enough = _mm256_cmp_pd(dot4(sum, sum), _mm256_set1_pd(SK_POINTS_NOWHERE), _CMP_GT_OQ);
-  for (i = 0; i < 4; i++) sum[i] = _mm256_blendv_pd(rest[i], sum[i], enough);
+  enough = d4_greater(dot4(sum, sum), d4_set(SK_POINTS_NOWHERE));
+  for (i = 0; i < 4; i++) sum[i] = d4_blend(rest[i], sum[i], enough);
 }
 
-static void blend_rows(const sk_batch *batch, const sk_source_lanes *sources, size_t j, __m256d rows[2][ROWS]) {
+static void blend_rows(const sk_batch *batch, const sk_source_lanes *sources, size_t j, sk_d4 rows[2][ROWS]) {
   const sk_compiled *first = sources[0].clip;
   bool rotates = !(batch->common[j] & 1 << SK_COMPONENT_ROTATION);
-  __m256 t[3], scale[3];
-  __m256d q[4];
+  sk_f8 t[3], scale[3];
+  sk_d4 q[4];
   sk_mix mixes[SK_SOURCES];
   size_t k;
   int half, i;
@@ -189,7 +186,7 @@ static void blend_rows(const sk_batch *batch, const sk_source_lanes *sources, si
   for (half = 0; half < 2; half++) {
     if (rotates) blend_rotation(batch, mixes, j, half, q);
     else
-      for (i = 0; i < 4; i++) q[i] = _mm256_set1_pd(first->rotation[4 * j + (size_t)i]);
+      for (i = 0; i < 4; i++) q[i] = d4_set(first->rotation[4 * j + (size_t)i]);
     if (half) sk_rows_half(q, t, scale, 1, rows[1]);
     else sk_rows_half(q, t, scale, 0, rows[0]);
     if (batch->common[j] & SK_COMMON_SHEARED) blend_sheared(batch, sources, j, half, rows[half]);
@@ -197,7 +194,7 @@ static void blend_rows(const sk_batch *batch, const sk_source_lanes *sources, si
 }
 
 bool SK_KERNEL(sk_batch_blend_joint)(const sk_batch *batch, const sk_source_lanes *sources, size_t j,
-                                     __m256d rows[2][ROWS]) {
+                                     sk_d4 rows[2][ROWS]) {
   if ((batch->common[j] & SK_COMMON_COMPONENTS) == SK_COMMON_COMPONENTS) return false;
   blend_rows(batch, sources, j, rows);
   return true;
@@ -211,7 +208,7 @@ bool SK_KERNEL(sk_batch_blend_joint)(const sk_batch *batch, const sk_source_lane
 /* The weighted sum of the rotations of a joint and its sk_rotation_factor. All bits of a lane of `clear` are set where
    float is as good as double. */
 typedef struct rotation_sum {
-  __m256 sum[4], two, clear;
+  sk_f8 sum[4], two, clear;
 } rotation_sum;
 
 /* The rotations of the joints of a pass in one source. */
@@ -228,27 +225,26 @@ static void find_rotations(const sk_batch *batch, const sk_source_lanes *source,
 }
 
 /* Sums the rotations of joint n of a pass, with signs as blend_rotation takes them; `rest` is its rest rotation. */
-INLINE void sum_rotation(const sk_batch *batch, pass_rotations *rotations, uint32_t n, const float *rest,
-                         rotation_sum *out) {
-  const __m256 no_sign = _mm256_set1_ps(-0.0f), zero = _mm256_setzero_ps();
-  __m256 sum[4] = {zero, zero, zero, zero}, reference[4], squared, clear = _mm256_set1_ps(1.0f);
+SK_INLINE void sum_rotation(const sk_batch *batch, pass_rotations *rotations, uint32_t n, const float *rest,
+                            rotation_sum *out) {
+  const sk_f8 no_sign = f8_set(-0.0f), zero = f8_zero();
+  sk_f8 sum[4] = {zero, zero, zero, zero}, reference[4], squared, clear = f8_set(1.0f);
   size_t k;
   int i;
-  for (i = 0; i < 4; i++) reference[i] = _mm256_set1_ps(rest[i]);
+  for (i = 0; i < 4; i++) reference[i] = f8_set(rest[i]);
   for (k = 0; k < batch->source_count; k++) {
-    const __m256 *one = rotations[k][n].q;
-    __m256 scale, cosine;
+    const sk_f8 *one = rotations[k][n].q;
+    sk_f8 scale, cosine;
     for (i = 0; k == 0 && batch->source_count == 2 && i < 4; i++) reference[i] = one[i];
-    scale = sk_inverse_root(sk_dot4(one, one));
-    cosine = _mm256_mul_ps(sk_dot4(reference, one), scale);
-    clear = _mm256_min_ps(_mm256_andnot_ps(no_sign, cosine), clear); /* NaN gives 1 here; the sum is NaN too */
-    scale = _mm256_xor_ps(_mm256_mul_ps(_mm256_loadu_ps(batch->weights[k]), scale), _mm256_and_ps(cosine, no_sign));
-    for (i = 0; i < 4; i++) sum[i] = _mm256_fmadd_ps(scale, one[i], sum[i]);
+    scale = f8_inverse_root(sk_dot4(one, one));
+    cosine = f8_mul(sk_dot4(reference, one), scale);
+    clear = f8_min(f8_abs(cosine), clear); /* NaN gives 1 here; the sum is NaN too */
+    scale = f8_xor(f8_mul(f8_load(batch->weights[k]), scale), f8_and(cosine, no_sign));
+    for (i = 0; i < 4; i++) sum[i] = f8_fma(scale, one[i], sum[i]);
   }
   squared = sk_dot4(sum, sum);
-  out->two = _mm256_div_ps(_mm256_set1_ps(2.0f), squared);
-  out->clear = _mm256_and_ps(_mm256_cmp_ps(clear, _mm256_set1_ps(CLEAR_COSINE), _CMP_GT_OQ),
-                             _mm256_cmp_ps(squared, _mm256_set1_ps(CLEAR_LENGTH), _CMP_GT_OQ));
+  out->two = f8_div(f8_set(2.0f), squared);
+  out->clear = f8_and(f8_greater(clear, f8_set(CLEAR_COSINE)), f8_greater(squared, f8_set(CLEAR_LENGTH)));
   out->sum[0] = sum[0], out->sum[1] = sum[1], out->sum[2] = sum[2], out->sum[3] = sum[3];
 }
 
@@ -261,44 +257,44 @@ static void sum_rotations(const sk_batch *batch, const sk_source_lanes *sources,
   for (n = 0; n < count; n++) sum_rotation(batch, rotations, n, rest + 4 * (size_t)n, &sums[n]);
 }
 
-static void store_rows(const __m256 rows[ROWS], float *out) {
+static void store_rows(const sk_f8 rows[ROWS], float *out) {
   int i;
-  for (i = 0; i < ROWS; i++) _mm256_storeu_ps(out + SK_LANES * i, rows[i]);
+  for (i = 0; i < ROWS; i++) f8_store(out + SK_LANES * i, rows[i]);
 }
 
 static void blend_doubles(const sk_batch *batch, const sk_source_lanes *sources, size_t j, float *out) {
-  __m256d halves[2][ROWS];
+  sk_d4 halves[2][ROWS];
   int i;
   blend_rows(batch, sources, j, halves);
   for (i = 0; i < ROWS; i++) {
-    _mm_storeu_ps(out + SK_LANES * i, _mm256_cvtpd_ps(halves[0][i]));
-    _mm_storeu_ps(out + SK_LANES * i + SK_HALF, _mm256_cvtpd_ps(halves[1][i]));
+    f4_store(out + SK_LANES * i, f4_of(halves[0][i]));
+    f4_store(out + SK_LANES * i + SK_HALF, f4_of(halves[1][i]));
   }
 }
 
 /* Computes lanes that are not `clear` again in double; each lane by itself, so that neighbors change nothing. */
 static __attribute__((noinline)) void mend_lanes(const sk_batch *batch, const sk_source_lanes *sources, size_t j,
-                                                 __m256 clear, float *out) {
+                                                 sk_f8 clear, float *out) {
   float right[ROWS * SK_LANES];
   int i;
   blend_doubles(batch, sources, j, right);
   for (i = 0; i < ROWS * SK_LANES; i += SK_LANES)
-    _mm256_storeu_ps(out + i, _mm256_blendv_ps(_mm256_loadu_ps(right + i), _mm256_loadu_ps(out + i), clear));
+    f8_store(out + i, f8_blend(f8_load(right + i), f8_load(out + i), clear));
 }
 
 /* The blended local of joint j in float; `rotation` is the sum of its rotations, where these are not common. */
-INLINE void blend_floats(const sk_batch *batch, const sk_source_lanes *sources, size_t j, const rotation_sum *rotation,
-                         float *out) {
+SK_INLINE void blend_floats(const sk_batch *batch, const sk_source_lanes *sources, size_t j,
+                            const rotation_sum *rotation, float *out) {
   uint8_t common = batch->common[j];
   bool rotates = !(common & 1 << SK_COMPONENT_ROTATION);
-  __m256 t[3], q[4], s[3], rows[ROWS], *scale = common & SK_COMMON_UNIT_SCALE ? NULL : s;
+  sk_f8 t[3], q[4], s[3], rows[ROWS], *scale = common & SK_COMMON_UNIT_SCALE ? NULL : s;
   blend_component(batch, sources, SK_COMPONENT_TRANSLATION, j, t);
   if (scale) blend_component(batch, sources, SK_COMPONENT_SCALE, j, s);
   if (!rotates) set_component(sources[0].clip, SK_COMPONENT_ROTATION, j, q);
   if (rotates) sk_rows_from_rotation(t, rotation->sum, rotation->two, scale, rows);
   else sk_rows_from_trs(t, q, scale, rows);
   store_rows(rows, out);
-  if (rotates && _mm256_movemask_ps(rotation->clear) != 0xff) mend_lanes(batch, sources, j, rotation->clear, out);
+  if (rotates && f8_signs(rotation->clear) != 0xff) mend_lanes(batch, sources, j, rotation->clear, out);
 }
 
 uint32_t SK_KERNEL(sk_batch_blend_pass)(const sk_batch *batch, const sk_source_lanes *sources, uint32_t pass,
@@ -323,14 +319,14 @@ uint32_t SK_KERNEL(sk_batch_blend_pass)(const sk_batch *batch, const sk_source_l
 void SK_KERNEL(sk_batch_set_weights)(sk_batch *batch, double weights[SK_SOURCES][SK_LANES]) {
   int lane;
   for (lane = 0; lane < SK_LANES; lane += SK_HALF) {
-    __m256d sum = _mm256_setzero_pd();
+    sk_d4 sum = d4_zero();
     size_t k;
-    for (k = 0; k < batch->source_count; k++) sum = _mm256_add_pd(sum, _mm256_loadu_pd(weights[k] + lane));
+    for (k = 0; k < batch->source_count; k++) sum = d4_add(sum, d4_load(weights[k] + lane));
     for (k = 0; k < batch->source_count; k++) {
-      __m256d fraction = _mm256_div_pd(_mm256_loadu_pd(weights[k] + lane), sum);
-      __m128 rounded = _mm256_cvtpd_ps(fraction);
-      _mm_storeu_ps(batch->weights[k] + lane, rounded);
-      _mm_storeu_ps(batch->weight_rests[k] + lane, _mm256_cvtpd_ps(_mm256_sub_pd(fraction, _mm256_cvtps_pd(rounded))));
+      sk_d4 fraction = d4_div(d4_load(weights[k] + lane), sum);
+      sk_f4 rounded = f4_of(fraction);
+      f4_store(batch->weights[k] + lane, rounded);
+      f4_store(batch->weight_rests[k] + lane, f4_of(d4_sub(fraction, d4_of(rounded))));
     }
   }
 }

@@ -1,74 +1,72 @@
 /* sk_batch_keys.c: finds the keys around eight times, one time line after another. */
 #include "sk_batch_lanes.h"
 
-#if SK_HAS_AVX2
+#if SK_HAS_KERNELS
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
 SK_KERNEL_BEGIN
 
-#define HALF   SK_HALF
-#define INLINE static inline __attribute__((always_inline))
+#define HALF SK_HALF
 
 /* ---- times ------------------------------------------------------------------------------------------------- */
 
 /* The time within a clip that wraps around: the operations of sk_clip_local_time, in the same order. */
-static __m256d wrapped(__m256d time, double duration) {
-  const __m256d d = _mm256_set1_pd(duration), zero = _mm256_setzero_pd(), no_sign = _mm256_set1_pd(-0.0);
-  __m256d cycles = _mm256_div_pd(time, d);
-  __m256d nearest = _mm256_round_pd(cycles, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-  __m256d miss = _mm256_andnot_pd(no_sign, _mm256_sub_pd(time, _mm256_mul_pd(nearest, d)));
-  __m256d slack = _mm256_mul_pd(_mm256_set1_pd(4.0 * DBL_EPSILON), _mm256_andnot_pd(no_sign, time));
-  __m256d tau = _mm256_sub_pd(time, _mm256_mul_pd(_mm256_floor_pd(cycles), d));
-  tau = _mm256_min_pd(_mm256_max_pd(tau, zero), d);
-  return _mm256_andnot_pd(_mm256_cmp_pd(miss, slack, _CMP_LE_OQ), tau);
+static sk_d4 wrapped(sk_d4 time, double duration) {
+  const sk_d4 d = d4_set(duration), zero = d4_zero();
+  sk_d4 cycles = d4_div(time, d);
+  sk_d4 nearest = d4_nearest(cycles);
+  sk_d4 miss = d4_abs(d4_sub(time, d4_mul(nearest, d)));
+  sk_d4 slack = d4_mul(d4_set(4.0 * DBL_EPSILON), d4_abs(time));
+  sk_d4 tau = d4_sub(time, d4_mul(d4_floor(cycles), d));
+  tau = d4_min(d4_max(tau, zero), d);
+  return d4_clear(d4_at_most(miss, slack), tau);
 }
 
-static void local_times(const sk_clip *clip, sk_loop loop, const double given[SK_LANES], __m256d times[2]) {
+static void local_times(const sk_clip *clip, sk_loop loop, const double given[SK_LANES], sk_d4 times[2]) {
   double d = clip->duration, one[SK_LANES];
   int half, lane;
   for (half = 0; half < 2; half++) {
-    __m256d time = _mm256_loadu_pd(given + HALF * half), duration = _mm256_set1_pd(d), past;
+    sk_d4 time = d4_load(given + HALF * half), duration = d4_set(d), past;
     if (loop == SK_LOOP_WRAP && d > 0.0) {
-      past = _mm256_andnot_pd(_mm256_set1_pd(-0.0), _mm256_sub_pd(time, duration));
-      times[half] = _mm256_blendv_pd(wrapped(time, d), duration,
-                                     _mm256_cmp_pd(past, _mm256_set1_pd(clip->key_tolerance), _CMP_LE_OQ));
+      past = d4_abs(d4_sub(time, duration));
+      times[half] = d4_blend(wrapped(time, d), duration, d4_at_most(past, d4_set(clip->key_tolerance)));
       continue;
     }
     for (lane = HALF * half; lane < HALF * half + HALF; lane++) one[lane] = sk_clip_local_time(clip, given[lane], loop);
-    times[half] = _mm256_loadu_pd(one + HALF * half);
+    times[half] = d4_load(one + HALF * half);
   }
 }
 
 /* ---- keys -------------------------------------------------------------------------------------------------- */
 
 /* sk_along for four lanes. */
-static void along_four(__m256d u, __m128 out[4]) {
-  __m256d back = _mm256_sub_pd(_mm256_set1_pd(1.0), u);
-  out[SK_TO] = _mm256_cvtpd_ps(u);
-  out[SK_TO_REST] = _mm256_cvtpd_ps(_mm256_sub_pd(u, _mm256_cvtps_pd(out[SK_TO])));
-  out[SK_FROM] = _mm256_cvtpd_ps(back);
-  out[SK_FROM_REST] = _mm256_cvtpd_ps(_mm256_sub_pd(back, _mm256_cvtps_pd(out[SK_FROM])));
+static void along_four(sk_d4 u, sk_f4 out[4]) {
+  sk_d4 back = d4_sub(d4_set(1.0), u);
+  out[SK_TO] = f4_of(u);
+  out[SK_TO_REST] = f4_of(d4_sub(u, d4_of(out[SK_TO])));
+  out[SK_FROM] = f4_of(back);
+  out[SK_FROM_REST] = f4_of(d4_sub(back, d4_of(out[SK_FROM])));
 }
 
 /* sk_hermite for four lanes. */
-static void hermite_four(__m256d u, __m256d span, __m128 out[4]) {
-  const __m256d two = _mm256_set1_pd(2.0), three = _mm256_set1_pd(3.0);
-  __m256d u2 = _mm256_mul_pd(u, u), u3 = _mm256_mul_pd(u2, u), back = _mm256_sub_pd(u3, u2);
-  __m256d next = _mm256_sub_pd(_mm256_mul_pd(three, u2), _mm256_mul_pd(two, u3));
-  out[SK_VALUE] = _mm256_cvtpd_ps(_mm256_sub_pd(_mm256_set1_pd(1.0), next));
-  out[SK_NEXT] = _mm256_cvtpd_ps(next);
-  out[SK_OUT] = _mm256_cvtpd_ps(_mm256_mul_pd(_mm256_add_pd(_mm256_sub_pd(back, u2), u), span));
-  out[SK_IN] = _mm256_cvtpd_ps(_mm256_mul_pd(back, span));
+static void hermite_four(sk_d4 u, sk_d4 span, sk_f4 out[4]) {
+  const sk_d4 two = d4_set(2.0), three = d4_set(3.0);
+  sk_d4 u2 = d4_mul(u, u), u3 = d4_mul(u2, u), back = d4_sub(u3, u2);
+  sk_d4 next = d4_sub(d4_mul(three, u2), d4_mul(two, u3));
+  out[SK_VALUE] = f4_of(d4_sub(d4_set(1.0), next));
+  out[SK_NEXT] = f4_of(next);
+  out[SK_OUT] = f4_of(d4_mul(d4_add(d4_sub(back, u2), u), span));
+  out[SK_IN] = f4_of(d4_mul(back, span));
 }
 
 /* Moves four keys on to the last ones at or before four times; they are not behind these yet. */
-INLINE void go_on_four(const double *times, __m256d limit, size_t key[HALF]) {
+SK_INLINE void go_on_four(const double *times, sk_d4 limit, size_t key[HALF]) {
   double limits[HALF];
   unsigned all = 0;
   int lane;
-  _mm256_storeu_pd(limits, limit);
+  d4_store(limits, limit);
   for (lane = 0; lane < HALF; lane++) {
     unsigned passed = sk_times_passed(times, key[lane], limits[lane]);
     all |= passed;
@@ -82,36 +80,29 @@ INLINE void go_on_four(const double *times, __m256d limit, size_t key[HALF]) {
 /* Finds the keys of four lanes on an even time line, as sk_time_line_find does. Returns the fractions of the way to the
    next keys; `span` gets the seconds to them. Both are 0 from the last key on. Single loads are faster than a gather on
    many processors. */
-INLINE __m256d find_four(const sk_time_line *line, __m256d time, double tolerance, const float **frames,
-                         __m256d *span) {
+SK_INLINE sk_d4 find_four(const sk_time_line *line, sk_d4 time, double tolerance, const float **frames, sk_d4 *span) {
   const double *times = line->times;
   const uint32_t *buckets = line->buckets;
-  __m256d limit = _mm256_add_pd(time, _mm256_set1_pd(tolerance)), even, odd_lanes, here, next, position;
+  sk_d4 limit = d4_add(time, d4_set(tolerance)), here, next, position;
   size_t key[HALF];
-  __m128i bucket;
+  int32_t bucket[HALF];
   int lane;
-  position = _mm256_mul_pd(_mm256_sub_pd(limit, _mm256_set1_pd(times[0])), _mm256_set1_pd(line->bucket_scale));
-  position = _mm256_min_pd(_mm256_max_pd(position, _mm256_setzero_pd()), _mm256_set1_pd(line->bucket_count - 1));
-  bucket = _mm256_cvttpd_epi32(position);
-  key[0] = buckets[_mm_extract_epi32(bucket, 0)], key[1] = buckets[_mm_extract_epi32(bucket, 1)];
-  key[2] = buckets[_mm_extract_epi32(bucket, 2)], key[3] = buckets[_mm_extract_epi32(bucket, 3)];
+  position = d4_mul(d4_sub(limit, d4_set(times[0])), d4_set(line->bucket_scale));
+  position = d4_min(d4_max(position, d4_zero()), d4_set(line->bucket_count - 1));
+  d4_truncate(position, bucket);
+  for (lane = 0; lane < HALF; lane++) key[lane] = buckets[bucket[lane]];
   go_on_four(times, limit, key);
   for (lane = 0; lane < HALF; lane++) frames[lane] = line->frames + key[lane] * line->stride;
-  even = _mm256_set_m128d(_mm_loadu_pd(times + key[2]), _mm_loadu_pd(times + key[0]));
-  odd_lanes = _mm256_set_m128d(_mm_loadu_pd(times + key[3]), _mm_loadu_pd(times + key[1]));
-  here = _mm256_unpacklo_pd(even, odd_lanes);
-  next = _mm256_unpackhi_pd(even, odd_lanes); /* the time behind the last key is infinite, which gives u = 0 */
-  *span = _mm256_sub_pd(next, here);
-  position = _mm256_div_pd(_mm256_sub_pd(time, here), *span);
-  *span = _mm256_and_pd(*span, _mm256_cmp_pd(next, _mm256_set1_pd(INFINITY), _CMP_LT_OQ));
-  return line->interpolation == SK_STEP ? _mm256_setzero_pd() : _mm256_max_pd(position, _mm256_setzero_pd());
+  d4_load_beside(times, key, &here, &next); /* the time behind the last key is infinite, which gives u = 0 */
+  *span = d4_sub(next, here);
+  position = d4_div(d4_sub(time, here), *span);
+  *span = d4_and(*span, d4_less(next, d4_set(INFINITY)));
+  return line->interpolation == SK_STEP ? d4_zero() : d4_max(position, d4_zero());
 }
 
-static inline __m256 both(__m128 low, __m128 high) { return _mm256_set_m128(high, low); }
-
-static void find_lanes(const sk_time_line *line, const __m256d times[2], double tolerance, sk_time_line_lanes *found) {
-  __m128 low[4], high[4];
-  __m256d span[2], u[2];
+static void find_lanes(const sk_time_line *line, const sk_d4 times[2], double tolerance, sk_time_line_lanes *found) {
+  sk_f4 low[4], high[4];
+  sk_d4 span[2], u[2];
   int i;
   u[0] = find_four(line, times[0], tolerance, found->a, &span[0]);
   u[1] = find_four(line, times[1], tolerance, found->a + HALF, &span[1]);
@@ -125,21 +116,21 @@ static void find_lanes(const sk_time_line *line, const __m256d times[2], double 
     along_four(u[0], low);
     along_four(u[1], high);
   } else { /* without rotations nothing else is needed */
-    found->u[SK_TO] = both(_mm256_cvtpd_ps(u[0]), _mm256_cvtpd_ps(u[1]));
+    found->u[SK_TO] = f8_join(f4_of(u[0]), f4_of(u[1]));
     return;
   }
-  for (i = 0; i < 4; i++) found->u[i] = both(low[i], high[i]);
+  for (i = 0; i < 4; i++) found->u[i] = f8_join(low[i], high[i]);
 }
 
-static void find_one_by_one(const sk_time_line *line, const sk_clip *clip, const __m256d times[2],
+static void find_one_by_one(const sk_time_line *line, const sk_clip *clip, const sk_d4 times[2],
                             const sk_source_lanes *source, size_t number, sk_time_line_lanes *found) {
   float along[SK_LANES][4];
   const float *at[SK_LANES];
   double time[SK_LANES];
   sk_key_span span = {0};
   size_t lane;
-  _mm256_storeu_pd(time, times[0]);
-  _mm256_storeu_pd(time + HALF, times[1]);
+  d4_store(time, times[0]);
+  d4_store(time + HALF, times[1]);
   for (lane = 0; lane < SK_LANES; lane++) {
     sk_find_key_span(line, time[lane], clip->key_tolerance, source->cubic + lane * source->clip->cubic_floats, &span);
     if (source->clip->sheared_count) source->spans[lane * source->clip->line_count + number] = span;
@@ -155,7 +146,7 @@ static void find_one_by_one(const sk_time_line *line, const sk_clip *clip, const
 void SK_KERNEL(sk_batch_find_keys)(const sk_clip *clip, const sk_sampling *sampling, const double given[SK_LANES],
                                    const sk_source_lanes *source) {
   const sk_compiled *c = source->clip;
-  __m256d times[2];
+  sk_d4 times[2];
   uint32_t i;
   local_times(clip, sampling->loop, given, times);
   for (i = 0; i < c->line_count; i++) {

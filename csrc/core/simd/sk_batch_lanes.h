@@ -5,7 +5,7 @@
 
 #include "sk_batch.h"
 
-#if SK_HAS_AVX2
+#if SK_HAS_KERNELS
 
 SK_KERNEL_BEGIN
 
@@ -16,7 +16,7 @@ typedef struct sk_time_line_lanes {
   const float *a[SK_LANES]; /* the frames at or before the times; the next ones are `stride` floats on */
   size_t stride;            /* 0 where nothing is interpolated */
   size_t third;             /* cubic lines: floats from in-tangents to values, and to out-tangents; else 0 */
-  __m256 u[4];              /* one vector for each number of sk_key_span.u or, on cubic lines, of sk_hermite */
+  sk_f8 u[4];              /* one vector for each number of sk_key_span.u or, on cubic lines, of sk_hermite */
   sk_series from, to;       /* for rotations: the series of the key behind and of the key ahead */
 } sk_time_line_lanes;
 
@@ -65,44 +65,44 @@ void SK_KERNEL(sk_batch_find_keys)(const sk_clip *clip, const sk_sampling *sampl
 /* ---- T, R and S of a mover ------------------------------------------------------------------------------------ */
 
 /* Loads the cells before and after the times. */
-static inline void sk_load_ends(const sk_time_line_lanes *line, size_t offset, __m256 a[4], __m256 b[4]) {
+static inline void sk_load_ends(const sk_time_line_lanes *line, size_t offset, sk_f8 a[4], sk_f8 b[4]) {
   sk_load_cells(line->a, offset, a);
   sk_load_cells(line->a, offset + line->stride, b);
 }
 
 /* The first `count` numbers of a cell on a cubic line. */
-static inline void sk_cubic_lanes(const sk_time_line_lanes *line, size_t offset, int count, __m256 *out) {
-  __m256 value[4], tangent[4], next[4], next_tangent[4];
+static inline void sk_cubic_lanes(const sk_time_line_lanes *line, size_t offset, int count, sk_f8 *out) {
+  sk_f8 value[4], tangent[4], next[4], next_tangent[4];
   int i;
   sk_load_cells(line->a, offset + line->third, value);
   sk_load_cells(line->a, offset + 2 * line->third, tangent);
   sk_load_cells(line->a, offset + line->stride + line->third, next);
   sk_load_cells(line->a, offset + line->stride, next_tangent);
   for (i = 0; i < count; i++) {
-    __m256 sum = _mm256_mul_ps(line->u[SK_IN], next_tangent[i]);
-    sum = _mm256_fmadd_ps(line->u[SK_NEXT], next[i], sum);
-    sum = _mm256_fmadd_ps(line->u[SK_OUT], tangent[i], sum);
-    out[i] = _mm256_fmadd_ps(line->u[SK_VALUE], value[i], sum);
+    sk_f8 sum = f8_mul(line->u[SK_IN], next_tangent[i]);
+    sum = f8_fma(line->u[SK_NEXT], next[i], sum);
+    sum = f8_fma(line->u[SK_OUT], tangent[i], sum);
+    out[i] = f8_fma(line->u[SK_VALUE], value[i], sum);
   }
 }
 
 /* A rotation on a cubic line, of any length; the identity where it has no direction. */
-static inline void sk_cubic_rotation(const sk_time_line_lanes *line, size_t offset, __m256 q[4]) {
-  __m256 has_direction;
+static inline void sk_cubic_rotation(const sk_time_line_lanes *line, size_t offset, sk_f8 q[4]) {
+  sk_f8 has_direction;
   int i;
   sk_cubic_lanes(line, offset, 4, q);
-  has_direction = _mm256_cmp_ps(sk_dot4(q, q), _mm256_set1_ps(SK_MIN_SQUARED_LENGTH), _CMP_GT_OQ);
-  for (i = 0; i < 4; i++) q[i] = _mm256_blendv_ps(_mm256_set1_ps(i == 3 ? 1.0f : 0.0f), q[i], has_direction);
+  has_direction = f8_greater(sk_dot4(q, q), f8_set(SK_MIN_SQUARED_LENGTH));
+  for (i = 0; i < 4; i++) q[i] = f8_blend(f8_set(i == 3 ? 1.0f : 0.0f), q[i], has_direction);
 }
 
 /* Translation or scale of a mover; `cell` is its constant, for a component that does not move. */
 static inline void sk_mover_component(const sk_mover *mover, sk_component component, const sk_time_line_lanes *lines,
-                                      const float *cell, __m256 *out) {
-  __m256 a[4], b[4];
+                                      const float *cell, sk_f8 *out) {
+  sk_f8 a[4], b[4];
   const sk_time_line_lanes *line;
   int i;
   if (mover->lines[component] == SK_STILL) {
-    for (i = 0; i < 3; i++) out[i] = _mm256_set1_ps(cell[i]);
+    for (i = 0; i < 3; i++) out[i] = f8_set(cell[i]);
     return;
   }
   line = &lines[mover->lines[component]];
@@ -120,10 +120,10 @@ static inline void sk_mover_mix(const sk_compiled *c, int32_t number, const sk_t
   const sk_mover *mover = &c->movers[number];
   const float *cell = c->constants + ((size_t)number * SK_COMPONENT_COUNT + SK_COMPONENT_ROTATION) * SK_CELL;
   const sk_time_line_lanes *line;
-  __m256 dot, sign;
+  sk_f8 dot, sign;
   int i;
   if (mover->lines[SK_COMPONENT_ROTATION] == SK_STILL) {
-    for (i = 0; i < 4; i++) mix->a[i] = _mm256_set1_ps(cell[i]);
+    for (i = 0; i < 4; i++) mix->a[i] = f8_set(cell[i]);
     sk_mix_one(mix);
     return;
   }
@@ -150,7 +150,7 @@ void SK_KERNEL(sk_mix_rotations)(const sk_source_lanes *source, uint32_t pass, s
 
 /* Quaternions of about length 1. */
 typedef struct sk_lane_rotation {
-  __m256 q[4];
+  sk_f8 q[4];
 } sk_lane_rotation;
 
 /* The same rotations, summed in float. */
@@ -162,7 +162,7 @@ void SK_KERNEL(sk_sum_rotations)(const sk_source_lanes *source, uint32_t pass, s
 /* The blended local of joint j in double, one half of the lanes after the other. Returns false, with nothing written,
    where all sources have the same local at all times, which is in sk_compiled.locals. */
 bool SK_KERNEL(sk_batch_blend_joint)(const sk_batch *batch, const sk_source_lanes *sources, size_t j,
-                                     __m256d rows[2][SK_ROWS]);
+                                     sk_d4 rows[2][SK_ROWS]);
 
 /* The blended locals of the joints of a pass as floats, SK_ROWS * SK_LANES for each joint and `stride` from one to the
    next. Returns one bit for each joint of the pass: whether its local was written, as above. They are computed in float

@@ -5,11 +5,9 @@
    memory. */
 #include "sk_batch_lanes.h"
 
-#if SK_HAS_AVX2
+#if SK_HAS_KERNELS
 
 SK_KERNEL_BEGIN
-
-#define INLINE static inline __attribute__((always_inline))
 
 /* ---- which rotations go together ----------------------------------------------------------------------------- */
 
@@ -54,8 +52,8 @@ void SK_KERNEL(sk_plan_rotations)(const sk_source_lanes *source, bool joints, sk
 
 /* Finds the rotations of a run. They go into `mixes` or, summed, into `sums`; the other one is NULL. Which one, and
    `wide`, are constants where this is inlined. */
-INLINE void find_rotations(const sk_rotation_run *run, const sk_time_line_lanes *line, bool wide, sk_mix *mixes,
-                           sk_lane_rotation *sums) {
+SK_INLINE void find_rotations(const sk_rotation_run *run, const sk_time_line_lanes *line, bool wide, sk_mix *mixes,
+                              sk_lane_rotation *sums) {
   const float *p0 = line->a[0], *p1 = line->a[1], *p2 = line->a[2], *p3 = line->a[3];
   const float *p4 = line->a[4], *p5 = line->a[5], *p6 = line->a[6], *p7 = line->a[7];
   const sk_series from = line->from, to = line->to;
@@ -63,12 +61,12 @@ INLINE void find_rotations(const sk_rotation_run *run, const sk_time_line_lanes 
   uint32_t i;
   for (i = 0; i < run->count; i++) {
     size_t n = run->offsets[i];
-    __m256 dot, sign;
+    sk_f8 dot, sign;
     sk_mix mix;
-    sk_transpose(sk_pair(p0 + n, p4 + n), sk_pair(p1 + n, p5 + n), sk_pair(p2 + n, p6 + n), sk_pair(p3 + n, p7 + n),
+    f8_transpose(sk_pair(p0 + n, p4 + n), sk_pair(p1 + n, p5 + n), sk_pair(p2 + n, p6 + n), sk_pair(p3 + n, p7 + n),
                  mix.a);
     n += stride;
-    sk_transpose(sk_pair(p0 + n, p4 + n), sk_pair(p1 + n, p5 + n), sk_pair(p2 + n, p6 + n), sk_pair(p3 + n, p7 + n),
+    f8_transpose(sk_pair(p0 + n, p4 + n), sk_pair(p1 + n, p5 + n), sk_pair(p2 + n, p6 + n), sk_pair(p3 + n, p7 + n),
                  mix.b);
     dot = sk_dot4(mix.a, mix.b);
     sign = sk_sign_of(dot);

@@ -1,309 +1,301 @@
-/* sk_blend_kernel.c: blends T, R and S of eight joints at a time, in float, in the order in which poses hold them.
+/* sk_blend_kernel.c: blends T, R and S of eight joints at a time, in float: each lane is a joint.
 
-   T and S of eight joints are three vectors each, R four; the weights of the joints are spread over them. Sums are
-   running means, m += w / (sum of w so far) * (x - m), which keep every bit that all sources have in common. A base
+   Sums are running means, m += w / (sum of w so far) * (x - m), which keep every bit that all sources have in common. A base
    layer is an override of the rest pose by sum / threshold. */
 #include "sk_blend_kernel.h"
 
-#if SK_HAS_AVX2
-#include <immintrin.h>
+#include "sk_vector.h"
+
+#if SK_HAS_KERNELS
 #include <string.h>
 
 SK_KERNEL_BEGIN
 
 #define LANES        8
+#define MAX_SOURCES  32
 #define MAX_WEIGHT   1e30 /* sums of weights up to this are finite in float */
 #define MIN_ROTATION 1e-9f /* of a quaternion's x, y and z: smaller ones are roundings */
 #define TINY         1e-13f      /* squared length below which a sum of unit quaternions is rounding noise */
 
-/* T, R and S of eight joints. */
+/* A source that weighs in the pose that is blended; one that does not may hold anything. */
+typedef struct active {
+  sk_pose pose;
+  float weight;
+  const float *mask; /* or NULL */
+} active;
+
+/* The sources of one pose. */
+typedef struct blend {
+  size_t count;
+  bool single; /* the job has one source, which is its own mean */
+  active sources[MAX_SOURCES];
+} blend;
+
+/* Eight joints of the pose. The last octet begins early enough to be full, so that it computes some joints again, which
+   are then not stored; only poses of fewer than eight joints have fewer lanes. */
 typedef struct octet {
-  __m256 t[3], r[4], s[3];
+  const blend *blend;
+  size_t first, lanes, stored; /* of the lanes, those from `stored` on are stored */
+  sk_f8 fractions[MAX_SOURCES]; /* of the blend's sources: the weight over the sum of weights so far */
+  sk_f8 sum;                    /* of all weights */
 } octet;
 
-/* One number for each of eight joints, repeated in the order of an octet's vectors. */
-typedef struct spread {
-  __m256 three[3], four[4];
-} spread;
+/* ---- loads and stores ---------------------------------------------------------------------------------- */
 
-/* ---- loads and stores; the last joints of a pose may be fewer than eight -------------------- */
-
-static octet load_full(const float *t, const float *r, const float *s) {
-  octet o;
-  int i;
-  for (i = 0; i < 3; i++) o.t[i] = _mm256_loadu_ps(t + 8 * i), o.s[i] = _mm256_loadu_ps(s + 8 * i);
-  for (i = 0; i < 4; i++) o.r[i] = _mm256_loadu_ps(r + 8 * i);
-  return o;
+static __attribute__((noinline)) void load_few(const float *p, size_t count, float few[4 * LANES]) {
+  memset(few, 0, 4 * LANES * sizeof(float));
+  memcpy(few, p, count * sizeof(float));
 }
 
-/* Vector number i of a row of `count` floats, with zeros behind the last one. */
-static __m256 load_some(const float *row, size_t count, int i) {
-  static const int32_t there[64] = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
-                                    -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
-  const int32_t *mask = there + 32 + 8 * i - count; /* count is at most 4 * LANES */
-  return _mm256_maskload_ps(row + 8 * i, _mm256_loadu_si256((const __m256i *)mask));
+/* T or S of the octet, out of the array of some pose. */
+SK_INLINE void load_three(const octet *o, const float *row, sk_f8 out[3]) {
+  float few[4 * LANES];
+  const float *p = row + 3 * o->first;
+  if (o->lanes < LANES) load_few(p, 3 * o->lanes, few);
+  f8_load_triples(o->lanes < LANES ? few : p, out);
 }
 
-static octet load(const float *t, const float *r, const float *s, size_t lanes) {
-  octet o;
-  int i;
-  if (lanes == LANES) return load_full(t, r, s);
-  for (i = 0; i < 3; i++) o.t[i] = load_some(t, 3 * lanes, i), o.s[i] = load_some(s, 3 * lanes, i);
-  for (i = 0; i < 4; i++) o.r[i] = load_some(r, 4 * lanes, i);
-  return o;
+SK_INLINE void load_four(const octet *o, const float *row, sk_f8 out[4]) {
+  float few[4 * LANES];
+  const float *p = row + 4 * o->first;
+  if (o->lanes < LANES) load_few(p, 4 * o->lanes, few);
+  f8_load_quads(o->lanes < LANES ? few : p, out);
 }
 
-static octet load_pose(sk_pose pose, size_t j, size_t lanes) {
-  return load(pose.translation + 3 * j, pose.rotation + 4 * j, pose.scale + 3 * j, lanes);
+/* Whether all eight lanes are stored. */
+SK_INLINE bool is_whole(const octet *o) { return o->lanes == LANES && o->stored == 0; }
+
+SK_INLINE void store_three(const octet *o, const sk_f8 v[3], float *row) {
+  float few[4 * LANES], *p = row + 3 * o->first;
+  size_t skip = 3 * o->stored;
+  f8_store_triples(is_whole(o) ? p : few, v, false);
+  if (!is_whole(o)) memcpy(p + skip, few + skip, (3 * o->lanes - skip) * sizeof(float));
 }
 
-static octet load_rest(const sk_skeleton *skeleton, size_t j, size_t lanes) {
-  return load(skeleton->translation + 3 * j, skeleton->rotation + 4 * j, skeleton->scale + 3 * j, lanes);
+SK_INLINE void store_four(const octet *o, const sk_f8 v[4], float *row) {
+  float few[4 * LANES], *p = row + 4 * o->first;
+  size_t skip = 4 * o->stored;
+  f8_store_quads(is_whole(o) ? p : few, v);
+  if (!is_whole(o)) memcpy(p + skip, few + skip, (4 * o->lanes - skip) * sizeof(float));
 }
 
-static void store_full(const octet *o, float *t, float *r, float *s) {
-  int i;
-  for (i = 0; i < 3; i++) _mm256_storeu_ps(t + 8 * i, o->t[i]), _mm256_storeu_ps(s + 8 * i, o->s[i]);
-  for (i = 0; i < 4; i++) _mm256_storeu_ps(r + 8 * i, o->r[i]);
+SK_INLINE sk_f8 load_weights(const octet *o, const active *source) {
+  sk_f8 weight = f8_set(source->weight);
+  return source->mask ? f8_mul(weight, f8_load_some(source->mask + o->first, o->lanes)) : weight;
 }
 
-static void store_pose(const octet *o, sk_pose pose, size_t j, size_t lanes) {
-  float few[10 * LANES], *t = pose.translation + 3 * j, *r = pose.rotation + 4 * j, *s = pose.scale + 3 * j;
-  if (lanes == LANES) {
-    store_full(o, t, r, s);
-    return;
-  }
-  store_full(o, few, few + 3 * LANES, few + 7 * LANES);
-  memcpy(t, few, lanes * 3 * sizeof(float));
-  memcpy(r, few + 3 * LANES, lanes * 4 * sizeof(float));
-  memcpy(s, few + 7 * LANES, lanes * 3 * sizeof(float));
-}
+/* ---- eight vectors or quaternions ---------------------------------------------------------------------- */
 
-static __m256 load_weights(const sk_blend_source *source, size_t n, size_t j, size_t lanes) {
-  __m256 weight = _mm256_set1_ps((float)source->weights[n * source->weight_stride]);
-  return source->mask ? _mm256_mul_ps(weight, load_some(source->mask + j, lanes, 0)) : weight;
-}
-
-static spread spread_over(__m256 w) {
-  static const int32_t three[3][LANES] = {{0, 0, 0, 1, 1, 1, 2, 2}, {2, 3, 3, 3, 4, 4, 4, 5}, {5, 5, 6, 6, 6, 7, 7, 7}};
-  static const int32_t four[4][LANES] = {
-      {0, 0, 0, 0, 1, 1, 1, 1}, {2, 2, 2, 2, 3, 3, 3, 3}, {4, 4, 4, 4, 5, 5, 5, 5}, {6, 6, 6, 6, 7, 7, 7, 7}};
-  spread s;
-  int i;
-  for (i = 0; i < 3; i++) s.three[i] = _mm256_permutevar8x32_ps(w, _mm256_loadu_si256((const __m256i *)three[i]));
-  for (i = 0; i < 4; i++) s.four[i] = _mm256_permutevar8x32_ps(w, _mm256_loadu_si256((const __m256i *)four[i]));
-  return s;
-}
-
-/* ---- quaternions, two in a vector ------------------------------------------------------------------- */
-
-/* The dot products, each in all four lanes of its quaternion. */
-static __m256 dot(__m256 a, __m256 b) { return _mm256_dp_ps(a, b, 0xFF); }
-
-/* b or -b, whichever is nearer to a. */
-static __m256 toward(__m256 a, __m256 b) {
-  __m256 wrong = _mm256_cmp_ps(dot(a, b), _mm256_setzero_ps(), _CMP_LT_OQ);
-  return _mm256_xor_ps(b, _mm256_and_ps(wrong, _mm256_set1_ps(-0.0f)));
-}
-
-/* Sets all four lanes of a quaternion where all of them are set (in_all), or any (in_any). */
-static __m256 in_all(__m256 set) {
-  set = _mm256_and_ps(set, _mm256_permute_ps(set, 0xB1));
-  return _mm256_and_ps(set, _mm256_permute_ps(set, 0x4E));
-}
-
-static __m256 in_any(__m256 set) {
-  set = _mm256_or_ps(set, _mm256_permute_ps(set, 0xB1));
-  return _mm256_or_ps(set, _mm256_permute_ps(set, 0x4E));
-}
-
-/* q / |q|, or `other` where q has no direction. */
-static __m256 normalized(__m256 q, __m256 other) {
-  __m256 square = dot(q, q), there = _mm256_cmp_ps(square, _mm256_set1_ps(TINY), _CMP_GT_OQ);
-  return _mm256_blendv_ps(other, _mm256_div_ps(q, _mm256_sqrt_ps(square)), there);
-}
-
-/* a * b, which rotates by b first. */
-static __m256 product(__m256 a, __m256 b) {
-  const __m256 last = _mm256_setr_ps(0.0f, 0.0f, 0.0f, -0.0f, 0.0f, 0.0f, 0.0f, -0.0f);
-  __m256 sum = _mm256_mul_ps(_mm256_permute_ps(a, 0xFF), b);
-  __m256 xyzx = _mm256_mul_ps(_mm256_permute_ps(a, 0x24), _mm256_permute_ps(b, 0x3F));
-  __m256 yzxy = _mm256_mul_ps(_mm256_permute_ps(a, 0x49), _mm256_permute_ps(b, 0x52));
-  sum = _mm256_add_ps(sum, _mm256_xor_ps(_mm256_add_ps(xyzx, yzxy), last));
-  return _mm256_fnmadd_ps(_mm256_permute_ps(a, 0x92), _mm256_permute_ps(b, 0x89), sum);
-}
-
-/* ---- the normalized sum ------------------------------------------------------------------------------- */
-
-/* Sum and number of the sources that weigh at eight joints, and the rotation of the first one. */
-typedef struct totals {
-  __m256 sum, count, first[4];
-} totals;
-
-static totals find_totals(const sk_blend_job *job, size_t n, size_t j, size_t lanes) {
-  totals found = {_mm256_setzero_ps(), _mm256_setzero_ps(), {_mm256_setzero_ps()}};
-  size_t i, joints = (size_t)job->skeleton->joint_count;
+/* a = b in the lanes of the mask. */
+SK_INLINE void put(sk_f8 *a, const sk_f8 *b, int count, sk_f8 mask) {
   int k;
-  for (k = 1; k < 4; k++) found.first[k] = _mm256_setzero_ps();
-  for (i = 0; i < job->source_count; i++) {
-    const sk_blend_source *source = &job->sources[i];
-    __m256 weights, weighs;
-    octet x;
-    spread new;
-    if (!(source->weights[n * source->weight_stride] > 0.0)) continue; /* its pose may hold anything */
-    weights = load_weights(source, n, j, lanes);
-    weighs = _mm256_cmp_ps(weights, _mm256_setzero_ps(), _CMP_GT_OQ);
-    new = spread_over(_mm256_and_ps(weighs, _mm256_cmp_ps(found.count, _mm256_setzero_ps(), _CMP_EQ_OQ)));
-    x = load_pose(source->poses, n * joints + j, lanes);
-    for (k = 0; k < 4; k++) found.first[k] = _mm256_blendv_ps(found.first[k], x.r[k], new.four[k]);
-    found.sum = _mm256_add_ps(found.sum, weights);
-    found.count = _mm256_add_ps(found.count, _mm256_and_ps(weighs, _mm256_set1_ps(1.0f)));
-  }
-  return found;
+  for (k = 0; k < count; k++) a[k] = f8_blend(a[k], b[k], mask);
 }
 
-/* Adds one source to the running means. `fraction` is its weight over the sum of weights so far; `same` stays set where
-   all rotations so far have the bits of the first one. */
-static void add_mean(octet *mean, const octet *x, __m256 fraction, const octet *reference, const totals *found,
-                     __m256 same[4]) {
-  spread fractions = spread_over(fraction);
+/* a += u * (b - a) in the lanes of the mask. */
+SK_INLINE void approach(sk_f8 *a, const sk_f8 *b, int count, sk_f8 u, sk_f8 mask) {
+  int k;
+  for (k = 0; k < count; k++) a[k] = f8_blend(a[k], f8_fma(u, f8_sub(b[k], a[k]), a[k]), mask);
+}
+
+SK_INLINE sk_f8 dot(const sk_f8 a[4], const sk_f8 b[4]) {
+  return f8_add(f8_add(f8_mul(a[0], b[0]), f8_mul(a[1], b[1])), f8_add(f8_mul(a[2], b[2]), f8_mul(a[3], b[3])));
+}
+
+/* Negates b where that makes it nearer to a. */
+SK_INLINE void turn_toward(const sk_f8 a[4], sk_f8 b[4]) {
+  sk_f8 sign = f8_and(f8_less(dot(a, b), f8_zero()), f8_set(-0.0f));
+  int k;
+  for (k = 0; k < 4; k++) b[k] = f8_xor(b[k], sign);
+}
+
+/* The mask of the lanes where both are the same. */
+SK_INLINE sk_f8 are_equal(const sk_f8 a[4], const sk_f8 b[4]) {
+  return f8_and(f8_and(f8_equal(a[0], b[0]), f8_equal(a[1], b[1])), f8_and(f8_equal(a[2], b[2]), f8_equal(a[3], b[3])));
+}
+
+/* q = q / |q|, or `other` where q has no direction. */
+SK_INLINE void normalize(sk_f8 q[4], const sk_f8 other[4]) {
+  sk_f8 square = dot(q, q), there = f8_greater(square, f8_set(TINY)), length = f8_sqrt(square);
+  int k;
+  for (k = 0; k < 4; k++) q[k] = f8_blend(other[k], f8_div(q[k], length), there);
+}
+
+/* out = a * b, which rotates by b first. */
+SK_INLINE void multiply(const sk_f8 a[4], const sk_f8 b[4], sk_f8 out[4]) {
   int k;
   for (k = 0; k < 3; k++) {
-    __m256 weighs = _mm256_cmp_ps(fractions.three[k], _mm256_setzero_ps(), _CMP_GT_OQ);
-    __m256 t = _mm256_fmadd_ps(fractions.three[k], _mm256_sub_ps(x->t[k], mean->t[k]), mean->t[k]);
-    __m256 s = _mm256_fmadd_ps(fractions.three[k], _mm256_sub_ps(x->s[k], mean->s[k]), mean->s[k]);
-    mean->t[k] = _mm256_blendv_ps(mean->t[k], t, weighs);
-    mean->s[k] = _mm256_blendv_ps(mean->s[k], s, weighs);
+    int next = (k + 1) % 3, last = (k + 2) % 3;
+    sk_f8 sum = f8_add(f8_mul(a[k], b[3]), f8_mul(a[next], b[last]));
+    out[k] = f8_fnma(a[last], b[next], f8_add(f8_mul(a[3], b[k]), sum));
   }
-  for (k = 0; k < 4; k++) {
-    __m256 weighs = _mm256_cmp_ps(fractions.four[k], _mm256_setzero_ps(), _CMP_GT_OQ);
-    __m256 q = toward(reference->r[k], x->r[k]);
-    __m256 r = _mm256_fmadd_ps(fractions.four[k], _mm256_sub_ps(q, mean->r[k]), mean->r[k]);
-    __m256 equal = in_all(_mm256_cmp_ps(x->r[k], found->first[k], _CMP_EQ_OQ));
-    mean->r[k] = _mm256_blendv_ps(mean->r[k], r, weighs);
-    same[k] = _mm256_and_ps(same[k], _mm256_blendv_ps(_mm256_castsi256_ps(_mm256_set1_epi32(-1)), equal, weighs));
+  out[3] = f8_sub(f8_mul(a[3], b[3]), f8_add(f8_mul(a[0], b[0]), f8_mul(a[1], b[1])));
+  out[3] = f8_fnma(a[2], b[2], out[3]);
+}
+
+/* ---- the normalized sum -------------------------------------------------------------------------------- */
+
+/* Finds the octet's weights: with the fractions its sources go into running means. */
+static void find_fractions(octet *o) {
+  const blend *blend = o->blend;
+  size_t i;
+  o->sum = f8_zero();
+  for (i = 0; i < blend->count; i++) {
+    sk_f8 weights = load_weights(o, &blend->sources[i]);
+    o->sum = f8_add(o->sum, weights);
+    o->fractions[i] = f8_and(f8_greater(weights, f8_zero()), f8_div(weights, o->sum));
   }
 }
 
-/* The normalized sum of several sources at eight joints, or zero where none weighs. Returns the sums of the weights. */
-static __m256 find_mean(const sk_blend_job *job, size_t n, size_t j, size_t lanes, octet *mean) {
-  totals found = find_totals(job, n, j, lanes);
-  spread two = spread_over(_mm256_cmp_ps(found.count, _mm256_set1_ps(2.0f), _CMP_EQ_OQ));
-  octet rest = load_rest(job->skeleton, j, lanes), reference = rest;
-  __m256 so_far = _mm256_setzero_ps(), same[4];
-  size_t i, joints = (size_t)job->skeleton->joint_count;
+/* The mean of T or S over the sources, zero where none weighs. */
+SK_INLINE void mean_three(const octet *o, bool scale, sk_f8 mean[3]) {
+  const active *source = o->blend->sources, *end = source + o->blend->count;
+  const sk_f8 *fraction = o->fractions;
+  sk_f8 x[3] = {f8_zero(), f8_zero(), f8_zero()};
+  mean[0] = mean[1] = mean[2] = f8_zero();
+  for (; source < end; source++, fraction++) {
+    load_three(o, scale ? source->pose.scale : source->pose.translation, x);
+    approach(mean, x, 3, *fraction, f8_greater(*fraction, f8_zero()));
+  }
+  if (o->blend->single) mean[0] = x[0], mean[1] = x[1], mean[2] = x[2];
+}
+
+/* The number of sources that weigh, and the rotation of the first one. */
+SK_INLINE sk_f8 count_sources(const octet *o, sk_f8 first[4]) {
+  sk_f8 count = f8_zero(), x[4];
+  size_t i;
+  first[0] = first[1] = first[2] = first[3] = f8_zero();
+  for (i = 0; i < o->blend->count; i++) {
+    sk_f8 weighs = f8_greater(o->fractions[i], f8_zero());
+    load_four(o, o->blend->sources[i].pose.rotation, x);
+    put(first, x, 4, f8_and(weighs, f8_equal(count, f8_zero())));
+    count = f8_add(count, f8_and(weighs, f8_set(1.0f)));
+  }
+  return count;
+}
+
+/* The mean of the rotations, likewise; of both signs the one nearer to the rest rotation. Where all have the bits of
+   the first one, it has them too. */
+SK_INLINE void mean_rotation(const octet *o, const sk_f8 rest[4], sk_f8 mean[4]) {
+  sk_f8 same = f8_all_set(), reference[4] = {rest[0], rest[1], rest[2], rest[3]}, first[4], x[4];
+  sk_f8 count = count_sources(o, first);
+  size_t i;
+  put(reference, first, 4, f8_equal(count, f8_set(2.0f)));
+  mean[0] = mean[1] = mean[2] = mean[3] = f8_zero();
+  for (i = 0; i < o->blend->count; i++) {
+    sk_f8 fraction = o->fractions[i], weighs = f8_greater(fraction, f8_zero());
+    load_four(o, o->blend->sources[i].pose.rotation, x);
+    same = f8_and(same, f8_blend(f8_all_set(), are_equal(x, first), weighs));
+    turn_toward(reference, x);
+    approach(mean, x, 4, fraction, weighs);
+  }
+  turn_toward(rest, mean);
+  normalize(mean, rest);
+  put(mean, first, 4, same);
+}
+
+/* ---- the modes ----------------------------------------------------------------------------------------- */
+
+/* Moves T or S of the pose below towards the mean by u, from 0 to 1, on straight lines. The result is exactly the mean
+   at u = 1, and exactly what is below at u = 0, whatever the mean holds. */
+static void lay_three(const octet *o, const float *from, float *to, bool scale, sk_f8 u) {
+  sk_f8 below[3], over[3];
+  load_three(o, from, below);
+  mean_three(o, scale, over);
+  approach(below, over, 3, u, f8_greater(u, f8_zero()));
+  put(below, over, 3, f8_at_least(u, f8_set(1.0f)));
+  store_three(o, below, to);
+}
+
+/* The same for R, by nlerp along the shorter arc. */
+static void lay_rotation(const octet *o, const sk_skeleton *skeleton, const float *from, float *to, sk_f8 u) {
+  sk_f8 below[4], over[4], rest[4], r[4], still;
   int k;
-  memset(mean, 0, sizeof *mean);
-  for (k = 0; k < 4; k++) {
-    reference.r[k] = _mm256_blendv_ps(rest.r[k], found.first[k], two.four[k]);
-    same[k] = _mm256_castsi256_ps(_mm256_set1_epi32(-1));
-  }
-  for (i = 0; i < job->source_count; i++) {
-    const sk_blend_source *source = &job->sources[i];
-    __m256 weights, weighs;
-    octet x;
-    if (!(source->weights[n * source->weight_stride] > 0.0)) continue;
-    weights = load_weights(source, n, j, lanes);
-    weighs = _mm256_cmp_ps(weights, _mm256_setzero_ps(), _CMP_GT_OQ);
-    so_far = _mm256_add_ps(so_far, weights);
-    x = load_pose(source->poses, n * joints + j, lanes);
-    add_mean(mean, &x, _mm256_and_ps(weighs, _mm256_div_ps(weights, so_far)), &reference, &found, same);
-  }
-  for (k = 0; k < 4; k++) {
-    __m256 r = toward(rest.r[k], mean->r[k]); /* of both signs the one nearer to the rest rotation */
-    mean->r[k] = _mm256_blendv_ps(normalized(r, rest.r[k]), found.first[k], same[k]);
-  }
-  return found.sum;
+  load_four(o, from, below);
+  load_four(o, skeleton->rotation, rest);
+  if (o->blend->single && o->blend->count) load_four(o, o->blend->sources[0].pose.rotation, over);
+  else mean_rotation(o, rest, over);
+  still = f8_or(f8_at_most(u, f8_zero()), are_equal(below, over));
+  for (k = 0; k < 4; k++) r[k] = over[k];
+  turn_toward(below, r);
+  for (k = 0; k < 4; k++) r[k] = f8_fma(u, f8_sub(r[k], below[k]), below[k]);
+  normalize(r, below);
+  put(r, over, 4, f8_at_least(u, f8_set(1.0f)));
+  put(r, below, 4, still);
+  store_four(o, r, to);
 }
 
-/* The same for any number of sources; one source is its own sum. */
-static __m256 find_sum(const sk_blend_job *job, size_t n, size_t j, size_t lanes, octet *mean) {
-  const sk_blend_source *source = job->sources;
-  if (job->source_count != 1) return find_mean(job, n, j, lanes, mean);
-  *mean = load_pose(source->poses, n * (size_t)job->skeleton->joint_count + j, lanes);
-  return load_weights(source, n, j, lanes);
+/* Lays the normalized sum over the rest pose (SK_BLEND_BASE) or over the pose below. */
+static void lay_over(const octet *o, const sk_skeleton *skeleton, bool is_base, sk_pose pose) {
+  sk_f8 u = f8_min(is_base ? f8_div(o->sum, f8_set((float)SK_BLEND_THRESHOLD)) : o->sum, f8_set(1.0f));
+  lay_three(o, is_base ? skeleton->translation : pose.translation, pose.translation, false, u);
+  lay_rotation(o, skeleton, is_base ? skeleton->rotation : pose.rotation, pose.rotation, u);
+  lay_three(o, is_base ? skeleton->scale : pose.scale, pose.scale, true, u);
 }
 
-/* ---- the modes ------------------------------------------------------------------------------------------ */
+/* sum += weight * x in the lanes of the mask. */
+SK_INLINE sk_f8 add_weighted(sk_f8 sum, sk_f8 weight, sk_f8 x, sk_f8 mask) {
+  return f8_add(sum, f8_and(mask, f8_mul(weight, x)));
+}
 
-/* Moves `below` towards `over` by u: T and S on straight lines, R by nlerp along the shorter arc. The result is exactly
-   `over` from u = 1 on, and exactly `below` at u = 0, whatever `over` holds. */
-static void lay_over(octet *below, const octet *over, __m256 u) {
-  const __m256 one = _mm256_set1_ps(1.0f);
-  spread fractions = spread_over(_mm256_min_ps(u, one));
+/* Adds the weighted differences of T, or multiplies with those of S. */
+static void add_three(const octet *o, sk_pose pose, bool scale) {
+  const sk_f8 one = f8_set(1.0f);
+  float *row = scale ? pose.scale : pose.translation;
+  sk_f8 sum[3] = {f8_zero(), f8_zero(), f8_zero()}, x[3];
+  size_t i;
   int k;
-  for (k = 0; k < 3; k++) {
-    __m256 weighs = _mm256_cmp_ps(fractions.three[k], _mm256_setzero_ps(), _CMP_GT_OQ);
-    __m256 full = _mm256_cmp_ps(fractions.three[k], one, _CMP_GE_OQ);
-    __m256 t = _mm256_fmadd_ps(fractions.three[k], _mm256_sub_ps(over->t[k], below->t[k]), below->t[k]);
-    __m256 s = _mm256_fmadd_ps(fractions.three[k], _mm256_sub_ps(over->s[k], below->s[k]), below->s[k]);
-    t = _mm256_blendv_ps(t, over->t[k], full);
-    s = _mm256_blendv_ps(s, over->s[k], full);
-    below->t[k] = _mm256_blendv_ps(below->t[k], t, weighs);
-    below->s[k] = _mm256_blendv_ps(below->s[k], s, weighs);
+  for (i = 0; i < o->blend->count; i++) {
+    const active *source = &o->blend->sources[i];
+    sk_f8 weights = load_weights(o, source), weighs = f8_greater(weights, f8_zero());
+    load_three(o, scale ? source->pose.scale : source->pose.translation, x);
+    for (k = 0; k < 3; k++) sum[k] = add_weighted(sum[k], weights, scale ? f8_sub(x[k], one) : x[k], weighs);
   }
-  for (k = 0; k < 4; k++) {
-    __m256 full = _mm256_cmp_ps(fractions.four[k], one, _CMP_GE_OQ), a = below->r[k], b = over->r[k];
-    __m256 still = _mm256_or_ps(_mm256_cmp_ps(fractions.four[k], _mm256_setzero_ps(), _CMP_LE_OQ),
-                                in_all(_mm256_cmp_ps(a, b, _CMP_EQ_OQ)));
-    __m256 r = normalized(_mm256_fmadd_ps(fractions.four[k], _mm256_sub_ps(toward(a, b), a), a), a);
-    below->r[k] = _mm256_blendv_ps(_mm256_blendv_ps(r, b, full), a, still);
-  }
-}
-
-static __m256 identity_pair(void) { return _mm256_setr_ps(0.0f, 0.0f, 0.0f, 1.0f, 0.0f, 0.0f, 0.0f, 1.0f); }
-
-/* Adds one source to the sums of differences. */
-static void add_difference(octet *sums, const octet *x, __m256 weights) {
-  const __m256 zero = _mm256_setzero_ps(), one = _mm256_set1_ps(1.0f);
-  spread w = spread_over(weights);
-  int k;
-  for (k = 0; k < 3; k++) {
-    __m256 weighs = _mm256_cmp_ps(w.three[k], zero, _CMP_GT_OQ);
-    __m256 t = _mm256_mul_ps(w.three[k], x->t[k]), s = _mm256_mul_ps(w.three[k], _mm256_sub_ps(x->s[k], one));
-    sums->t[k] = _mm256_add_ps(sums->t[k], _mm256_and_ps(weighs, t));
-    sums->s[k] = _mm256_add_ps(sums->s[k], _mm256_and_ps(weighs, s));
-  }
-  for (k = 0; k < 4; k++) {
-    __m256 weighs = _mm256_cmp_ps(w.four[k], zero, _CMP_GT_OQ);
-    __m256 r = _mm256_mul_ps(w.four[k], _mm256_sub_ps(toward(identity_pair(), x->r[k]), identity_pair()));
-    sums->r[k] = _mm256_add_ps(sums->r[k], _mm256_and_ps(weighs, r));
-  }
+  load_three(o, row, x);
+  for (k = 0; k < 3; k++) x[k] = scale ? f8_mul(x[k], f8_add(one, sum[k])) : f8_add(x[k], sum[k]);
+  store_three(o, x, row);
 }
 
 /* Where a sum rotates by more than rounding noise; elsewhere the pose's rotation keeps its bits. */
-static __m256 rotates(__m256 sum) {
-  __m256 size = _mm256_andnot_ps(_mm256_set1_ps(-0.0f), sum);
-  __m256 rotation = _mm256_cmp_ps(size, _mm256_set1_ps(MIN_ROTATION), _CMP_GT_OQ);
-  return in_any(_mm256_blend_ps(rotation, _mm256_setzero_ps(), 0x88)); /* x, y or z */
+SK_INLINE sk_f8 rotates(const sk_f8 sum[4]) {
+  const sk_f8 least = f8_set(MIN_ROTATION);
+  return f8_or(f8_or(f8_greater(f8_abs(sum[0]), least), f8_greater(f8_abs(sum[1]), least)),
+               f8_greater(f8_abs(sum[2]), least));
 }
 
-static void add_octet(const sk_blend_job *job, size_t n, size_t j, size_t lanes, octet *pose) {
-  const __m256 one = _mm256_set1_ps(1.0f);
-  size_t i, joints = (size_t)job->skeleton->joint_count;
-  octet sums;
+static void add_rotation(const octet *o, sk_pose pose) {
+  const sk_f8 identity[4] = {f8_zero(), f8_zero(), f8_zero(), f8_set(1.0f)};
+  sk_f8 sum[4] = {f8_zero(), f8_zero(), f8_zero(), f8_zero()}, x[4], q[4], r[4];
+  size_t i;
   int k;
-  memset(&sums, 0, sizeof sums);
-  for (i = 0; i < job->source_count; i++) {
-    const sk_blend_source *source = &job->sources[i];
-    octet x;
-    if (!(source->weights[n * source->weight_stride] > 0.0)) continue;
-    x = load_pose(source->poses, n * joints + j, lanes);
-    add_difference(&sums, &x, load_weights(source, n, j, lanes));
+  for (i = 0; i < o->blend->count; i++) {
+    const active *source = &o->blend->sources[i];
+    sk_f8 weights = load_weights(o, source), weighs = f8_greater(weights, f8_zero());
+    load_four(o, source->pose.rotation, x);
+    turn_toward(identity, x);
+    for (k = 0; k < 4; k++) sum[k] = add_weighted(sum[k], weights, f8_sub(x[k], identity[k]), weighs);
   }
-  for (k = 0; k < 3; k++) {
-    pose->t[k] = _mm256_add_ps(pose->t[k], sums.t[k]);
-    pose->s[k] = _mm256_mul_ps(pose->s[k], _mm256_add_ps(one, sums.s[k]));
-  }
-  for (k = 0; k < 4; k++) {
-    __m256 r = normalized(product(_mm256_add_ps(identity_pair(), sums.r[k]), pose->r[k]), pose->r[k]);
-    pose->r[k] = _mm256_blendv_ps(pose->r[k], r, rotates(sums.r[k]));
-  }
+  load_four(o, pose.rotation, x);
+  for (k = 0; k < 4; k++) q[k] = f8_add(identity[k], sum[k]);
+  multiply(q, x, r);
+  normalize(r, x);
+  put(x, r, 4, rotates(sum));
+  store_four(o, x, pose.rotation);
 }
 
-/* Whether the kernel can blend pose n: two priorities, and weights whose sums may leave float's range, it cannot. */
+static void add_differences(const octet *o, sk_pose pose) {
+  add_three(o, pose, false);
+  add_rotation(o, pose);
+  add_three(o, pose, true);
+}
+
+/* ---- the job ------------------------------------------------------------------------------------------- */
+
+/* Whether the kernel can blend pose n: not so many sources, two priorities, or weights whose sums may leave float's
+   range. */
 static bool fits(const sk_blend_job *job, size_t n) {
   size_t i;
+  if (job->source_count > MAX_SOURCES) return false;
   for (i = 0; i < job->source_count; i++) {
     const sk_blend_source *source = &job->sources[i];
     if (!(source->weights[n * source->weight_stride] <= MAX_WEIGHT)) return false;
@@ -312,21 +304,33 @@ static bool fits(const sk_blend_job *job, size_t n) {
   return true;
 }
 
+static void find_sources(const sk_blend_job *job, size_t n, blend *blend) {
+  size_t i;
+  blend->count = 0;
+  blend->single = job->source_count == 1;
+  for (i = 0; i < job->source_count; i++) {
+    const sk_blend_source *source = &job->sources[i];
+    double weight = source->weights[n * source->weight_stride];
+    sk_pose pose = sk_pose_at(source->poses, n, (size_t)job->skeleton->joint_count, 0);
+    if (weight > 0.0) blend->sources[blend->count++] = (active){pose, (float)weight, source->mask};
+  }
+}
+
 bool SK_KERNEL(sk_blend_kernel)(const sk_blend_job *job, size_t n) {
   size_t joints = (size_t)job->skeleton->joint_count, j;
-  sk_pose poses = sk_pose_at(job->poses, n, joints, 0);
+  sk_pose pose = sk_pose_at(job->poses, n, joints, 0);
+  blend blend;
+  octet o;
   if (!fits(job, n)) return false;
+  find_sources(job, n, &blend);
+  o.blend = &blend;
   for (j = 0; j < joints; j += LANES) {
-    size_t lanes = joints - j < LANES ? joints - j : LANES;
-    bool is_base = job->mode == SK_BLEND_BASE;
-    octet pose = is_base ? load_rest(job->skeleton, j, lanes) : load_pose(poses, j, lanes), over;
-    if (job->mode == SK_BLEND_ADD) {
-      add_octet(job, n, j, lanes, &pose);
-    } else {
-      __m256 sum = find_sum(job, n, j, lanes, &over);
-      lay_over(&pose, &over, is_base ? _mm256_div_ps(sum, _mm256_set1_ps((float)SK_BLEND_THRESHOLD)) : sum);
-    }
-    store_pose(&pose, poses, j, lanes);
+    o.first = j + LANES <= joints ? j : joints > LANES ? joints - LANES : 0;
+    o.lanes = joints < LANES ? joints : LANES;
+    o.stored = j - o.first;
+    find_fractions(&o);
+    if (job->mode == SK_BLEND_ADD) add_differences(&o, pose);
+    else lay_over(&o, job->skeleton, job->mode == SK_BLEND_BASE, pose);
   }
   return true;
 }

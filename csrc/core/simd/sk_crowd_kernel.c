@@ -4,7 +4,7 @@
 #include "sk_batch.h"
 #include "sk_palette_kernel.h"
 
-#if SK_HAS_AVX2
+#if SK_HAS_KERNELS
 #include <string.h>
 
 /* The start of the scratch: the clips for which the batch's scratch, which follows, is prepared. */

@@ -5,7 +5,7 @@
    one loop with the second, as one long chain of dependencies, it was 8 % slower. */
 #include "sk_deform_kernel.h"
 
-#if SK_HAS_AVX2
+#if SK_HAS_KERNELS
 
 #include <string.h>
 
@@ -13,40 +13,16 @@
 
 SK_KERNEL_BEGIN
 
-INLINE __m256 load_halves(const float *low, const float *high) {
-  return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(low)), _mm_loadu_ps(high), 1);
-}
-
 /* Loads eight triples x y z that are one after another. */
-INLINE vectors load_vectors(const float *p) {
-  __m256 a = load_halves(p, p + 12), b = load_halves(p + 4, p + 16), c = load_halves(p + 8, p + 20);
-  __m256 xy = _mm256_shuffle_ps(b, c, _MM_SHUFFLE(2, 1, 3, 2)); /* x2 y2 x3 y3 */
-  __m256 yz = _mm256_shuffle_ps(a, b, _MM_SHUFFLE(1, 0, 2, 1)); /* y0 z0 y1 z1 */
-  return (vectors){_mm256_shuffle_ps(a, xy, _MM_SHUFFLE(2, 0, 3, 0)),
-                   _mm256_shuffle_ps(yz, xy, _MM_SHUFFLE(3, 1, 2, 0)),
-                   _mm256_shuffle_ps(yz, c, _MM_SHUFFLE(3, 0, 3, 1))};
+SK_INLINE vectors load_vectors(const float *p) {
+  sk_f8 v[3];
+  f8_load_triples(p, v);
+  return (vectors){v[0], v[1], v[2]};
 }
 
 /* Stores eight triples x y z; `stream` is a constant where this is inlined. */
-INLINE void store_vectors(float *p, vectors v, bool stream) {
-  __m256 a = _mm256_shuffle_ps(v.x, v.y, _MM_SHUFFLE(2, 0, 2, 0)); /* x0 x2 y0 y2 */
-  __m256 b = _mm256_shuffle_ps(v.y, v.z, _MM_SHUFFLE(3, 1, 3, 1)); /* y1 y3 z1 z3 */
-  __m256 c = _mm256_shuffle_ps(v.z, v.x, _MM_SHUFFLE(3, 1, 2, 0)); /* z0 z2 x1 x3 */
-  __m256 d = _mm256_shuffle_ps(a, c, _MM_SHUFFLE(2, 0, 2, 0)); /* x0 y0 z0 x1 */
-  __m256 e = _mm256_shuffle_ps(b, a, _MM_SHUFFLE(3, 1, 2, 0)); /* y1 z1 x2 y2 */
-  __m256 f = _mm256_shuffle_ps(c, b, _MM_SHUFFLE(3, 1, 3, 1)); /* z2 x3 y3 z3 */
-  if (stream) {
-    _mm_stream_ps(p, _mm256_castps256_ps128(d));
-    _mm_stream_ps(p + 4, _mm256_castps256_ps128(e));
-    _mm_stream_ps(p + 8, _mm256_castps256_ps128(f));
-    _mm_stream_ps(p + 12, _mm256_extractf128_ps(d, 1));
-    _mm_stream_ps(p + 16, _mm256_extractf128_ps(e, 1));
-    _mm_stream_ps(p + 20, _mm256_extractf128_ps(f, 1));
-    return;
-  }
-  _mm256_storeu_ps(p, _mm256_insertf128_ps(d, _mm256_castps256_ps128(e), 1));
-  _mm256_storeu_ps(p + 8, _mm256_blend_ps(f, d, 0xf0));
-  _mm256_storeu_ps(p + 16, _mm256_permute2f128_ps(e, f, 0x31));
+SK_INLINE void store_vectors(float *p, vectors v, bool stream) {
+  f8_store_triples(p, (const sk_f8[3]){v.x, v.y, v.z}, stream);
 }
 
 /* The normals that come out are of length 1 already, or zero. Normals of zero, which files do have, take no double. */
@@ -65,8 +41,8 @@ void SK_KERNEL(sk_normals_in_double)(sk_normal_lanes *lanes, int mask) {
 }
 
 /* Stores eight points, and transforms eight normals where `directions` is not NULL. */
-INLINE void apply_group(const char *group, const float *points, const float *directions, float *positions,
-                        lane_normals *out, bool stream) {
+SK_INLINE void apply_group(const char *group, const float *points, const float *directions, float *positions,
+                           lane_normals *out, bool stream) {
   matrix_row m0 = load_row(group), m1 = load_row(group + 128), m2 = load_row(group + 256);
   vectors p = load_vectors(points);
   store_vectors(positions, (vectors){move(m0, p), move(m1, p), move(m2, p)}, stream);
@@ -89,13 +65,13 @@ static coming coming_of(const sk_deform_block *block) {
 
 /* Prefetches what eight vertices of a later block will read and write; for vertices with many influences, some of it.
    Of 670,000 vertices between other work each took a third less time; repeated with nothing between, up to 8 % more. */
-INLINE void fetch_group(const sk_deform_block *block, const coming *coming, size_t i, sk_store_hint store_hint) {
+SK_INLINE void fetch_group(const sk_deform_block *block, const coming *coming, size_t i, sk_store_hint store_hint) {
   size_t ahead = 3 * (i + BLOCKS_AHEAD * SK_ORDERED_BLOCK_VERTICES), line;
   for (line = 0; line < 2; line++, ahead += 16) {
-    _mm_prefetch(coming->codes + 16 * i + 64 * line, _MM_HINT_T1);
-    _mm_prefetch(coming->weights + 16 * i + 64 * line, _MM_HINT_T1);
-    _mm_prefetch((const char *)(block->points + ahead), _MM_HINT_T1);
-    if (block->normals) _mm_prefetch((const char *)(block->directions + ahead), _MM_HINT_T1);
+    __builtin_prefetch(coming->codes + 16 * i + 64 * line, 0, 2);
+    __builtin_prefetch(coming->weights + 16 * i + 64 * line, 0, 2);
+    __builtin_prefetch(block->points + ahead, 0, 2);
+    if (block->normals) __builtin_prefetch(block->directions + ahead, 0, 2);
     if (store_hint == SK_STORE_STREAMED) continue;
     __builtin_prefetch(block->positions + ahead, 1);
     if (block->normals) __builtin_prefetch(block->normals + ahead, 1);
@@ -103,7 +79,7 @@ INLINE void fetch_group(const sk_deform_block *block, const coming *coming, size
 }
 
 /* Skins `count` vertices, a multiple of eight; `store_hint` is a constant where this is inlined. */
-INLINE void apply_whole(const char *rows, const sk_deform_block *block, size_t count, sk_store_hint store_hint) {
+SK_INLINE void apply_whole(const char *rows, const sk_deform_block *block, size_t count, sk_store_hint store_hint) {
   bool past = store_hint == SK_STORE_STREAMED;
   lane_normals kept[SK_ORDERED_BLOCK_VERTICES / 8];
   coming coming = coming_of(block);
@@ -146,7 +122,7 @@ void SK_KERNEL(sk_deform_kernel)(const sk_deform_block *block) {
   if (whole < block->count) apply_rest(rows + 48 * whole, block, block->count - whole);
 }
 
-void SK_KERNEL(sk_deform_kernel_end)(void) { _mm_sfence(); }
+void SK_KERNEL(sk_deform_kernel_end)(void) { sk_stores_end(); }
 
 SK_KERNEL_END
 

@@ -5,7 +5,7 @@
    end the results of the block, which are in scratch in the order of lanes, are stored in the order of the mesh. */
 #include "sk_deform_kernel.h"
 
-#if SK_HAS_AVX2
+#if SK_HAS_KERNELS
 
 #include <string.h>
 
@@ -13,45 +13,45 @@ SK_KERNEL_BEGIN
 
 /* ---- octets --------------------------------------------------------------------------------------------- */
 
-INLINE void add_row(matrix_row *m, const float *numbers, __m256 weight, bool first) {
+SK_INLINE void add_row(matrix_row *m, const float *numbers, sk_f8 weight, bool first) {
   if (first) {
-    m->x = _mm256_mul_ps(weight, _mm256_broadcast_ss(numbers));
-    m->y = _mm256_mul_ps(weight, _mm256_broadcast_ss(numbers + 1));
-    m->z = _mm256_mul_ps(weight, _mm256_broadcast_ss(numbers + 2));
-    m->w = _mm256_mul_ps(weight, _mm256_broadcast_ss(numbers + 3));
+    m->x = f8_mul(weight, f8_load_one(numbers));
+    m->y = f8_mul(weight, f8_load_one(numbers + 1));
+    m->z = f8_mul(weight, f8_load_one(numbers + 2));
+    m->w = f8_mul(weight, f8_load_one(numbers + 3));
     return;
   }
-  m->x = _mm256_fmadd_ps(weight, _mm256_broadcast_ss(numbers), m->x);
-  m->y = _mm256_fmadd_ps(weight, _mm256_broadcast_ss(numbers + 1), m->y);
-  m->z = _mm256_fmadd_ps(weight, _mm256_broadcast_ss(numbers + 2), m->z);
-  m->w = _mm256_fmadd_ps(weight, _mm256_broadcast_ss(numbers + 3), m->w);
+  m->x = f8_fma(weight, f8_load_one(numbers), m->x);
+  m->y = f8_fma(weight, f8_load_one(numbers + 1), m->y);
+  m->z = f8_fma(weight, f8_load_one(numbers + 2), m->z);
+  m->w = f8_fma(weight, f8_load_one(numbers + 3), m->w);
 }
 
 /* Stores x y z of eight vertices in the layout of sk_octet_offset. */
-INLINE void store_octet(char *out, vectors v) {
-  __m256 low = _mm256_unpacklo_ps(v.x, v.y), high = _mm256_unpackhi_ps(v.x, v.y);
+SK_INLINE void store_octet(char *out, vectors v) {
+  sk_f8 low = f8_zip_low(v.x, v.y), high = f8_zip_high(v.x, v.y);
   float *to = (float *)out;
-  _mm256_store_ps(to, _mm256_shuffle_ps(low, v.z, _MM_SHUFFLE(0, 0, 1, 0)));
-  _mm256_store_ps(to + 8, _mm256_shuffle_ps(low, v.z, _MM_SHUFFLE(1, 1, 3, 2)));
-  _mm256_store_ps(to + 16, _mm256_shuffle_ps(high, v.z, _MM_SHUFFLE(2, 2, 1, 0)));
-  _mm256_store_ps(to + 24, _mm256_shuffle_ps(high, v.z, _MM_SHUFFLE(3, 3, 3, 2)));
+  f8_store(to, F8_PICK_TWO(low, v.z, 0, 1, 0, 0));
+  f8_store(to + 8, F8_PICK_TWO(low, v.z, 2, 3, 1, 1));
+  f8_store(to + 16, F8_PICK_TWO(high, v.z, 0, 1, 2, 2));
+  f8_store(to + 24, F8_PICK_TWO(high, v.z, 2, 3, 3, 3));
 }
 
-INLINE vectors load_octet(const float *points) {
-  return (vectors){_mm256_load_ps(points), _mm256_load_ps(points + 8), _mm256_load_ps(points + 16)};
+SK_INLINE vectors load_octet(const float *points) {
+  return (vectors){f8_load(points), f8_load(points + 8), f8_load(points + 16)};
 }
 
 /* Stores points in that layout; normals are stored number by number, with their squared length, to be normalized. */
-INLINE void apply_octet(matrix_row m0, matrix_row m1, matrix_row m2, const float *points, char *out, bool normals) {
+SK_INLINE void apply_octet(matrix_row m0, matrix_row m1, matrix_row m2, const float *points, char *out, bool normals) {
   vectors p = load_octet(points);
   store_octet(out, (vectors){move(m0, p), move(m1, p), move(m2, p)});
   if (normals) {
     lane_normals t = transform_normals(m0, m1, m2, load_octet(points + 24));
     float *to = (float *)(out + SK_OCTET_BYTES / 2);
-    _mm256_store_ps(to, t.normals.x);
-    _mm256_store_ps(to + 8, t.normals.y);
-    _mm256_store_ps(to + 16, t.normals.z);
-    _mm256_store_ps(to + 24, t.length);
+    f8_store(to, t.normals.x);
+    f8_store(to + 8, t.normals.y);
+    f8_store(to + 16, t.normals.z);
+    f8_store(to + 24, t.length);
   }
 }
 
@@ -69,11 +69,11 @@ typedef struct walk {
 
 /* Prefetches what will be read AHEAD octets later, which may be behind the last one of the mesh, and where the block's
    results will be stored. A million vertices that no cache holds took a quarter less time. */
-INLINE void fetch_ahead(walk *w, uint32_t k) {
+SK_INLINE void fetch_ahead(walk *w, uint32_t k) {
   const float *points = w->points + AHEAD * 48, *weights = w->weights + AHEAD * 8 * k;
   uint32_t i;
-  for (i = 0; i < 48; i += 16) _mm_prefetch((const char *)(points + i), _MM_HINT_T1);
-  for (i = 0; i < k; i += 2) _mm_prefetch((const char *)(weights + 8 * i), _MM_HINT_T1);
+  for (i = 0; i < 48; i += 16) __builtin_prefetch(points + i, 0, 2);
+  for (i = 0; i < k; i += 2) __builtin_prefetch(weights + 8 * i, 0, 2);
   for (i = 0; w->positions && i < 2; i++, w->positions += 48, w->normals += 48) {
     __builtin_prefetch(w->positions, 1);
     __builtin_prefetch(w->normals, 1);
@@ -81,14 +81,14 @@ INLINE void fetch_ahead(walk *w, uint32_t k) {
 }
 
 /* `k`, `shift` and `normals` are constants where this is inlined. */
-INLINE void run_octets(walk *w, size_t count, uint32_t k, unsigned shift, bool normals) {
+SK_INLINE void run_octets(walk *w, size_t count, uint32_t k, unsigned shift, bool normals) {
   for (; count; count--) {
     matrix_row m0, m1, m2;
     uint32_t i;
     if (w->far) fetch_ahead(w, k);
     for (i = 0; i < k; i++) {
       const float *matrix = (const float *)((const char *)w->palette + ((size_t)w->codes[i] << shift));
-      __m256 weight = _mm256_load_ps(w->weights + 8 * i);
+      sk_f8 weight = f8_load(w->weights + 8 * i);
       add_row(&m0, matrix, weight, i == 0);
       add_row(&m1, matrix + 4, weight, i == 0);
       add_row(&m2, matrix + 8, weight, i == 0);
@@ -101,7 +101,7 @@ INLINE void run_octets(walk *w, size_t count, uint32_t k, unsigned shift, bool n
   }
 }
 
-INLINE void run_singles(walk *w, const uint16_t *counts, unsigned shift, bool normals, char *rows) {
+SK_INLINE void run_singles(walk *w, const uint16_t *counts, unsigned shift, bool normals, char *rows) {
   size_t k, count = 0;
   blend_singles(w->codes, w->weights, counts, w->palette, shift, rows);
   for (k = 1; k <= SK_MAX_INFLUENCES; k++) count += counts[k];
@@ -113,7 +113,7 @@ INLINE void run_singles(walk *w, const uint16_t *counts, unsigned shift, bool no
   }
 }
 
-INLINE void run_all(const sk_deform_block *block, const float *points, unsigned shift, bool normals) {
+SK_INLINE void run_all(const sk_deform_block *block, const float *points, unsigned shift, bool normals) {
   const sk_influences *influences = block->influences;
   const sk_influence_block *own = &influences->blocks[block->number];
   walk w = {block->palette,
@@ -145,7 +145,7 @@ INLINE void run_all(const sk_deform_block *block, const float *points, unsigned 
   for (w.out = block->scratch; w.out < end; w.out += SK_OCTET_BYTES) {
     char *offset = w.out + SK_OCTET_BYTES / 2;
     const float *kept = (const float *)offset;
-    lane_normals t = {load_octet(kept), _mm256_load_ps(kept + 24)};
+    lane_normals t = {load_octet(kept), f8_load(kept + 24)};
     store_octet(offset, unit(t));
   }
 }
@@ -153,25 +153,13 @@ INLINE void run_all(const sk_deform_block *block, const float *points, unsigned 
 /* ---- in the order of the mesh --------------------------------------------------------------------------- */
 
 /* Packs four points of 16 bytes, x y z and one number without meaning, into twelve numbers. */
-INLINE void pack_four(const char *p, const char *q, const char *r, const char *s, float *out, bool stream) {
-  __m128 a = _mm_load_ps((const float *)p), b = _mm_load_ps((const float *)q);
-  __m128 c = _mm_load_ps((const float *)r), d = _mm_load_ps((const float *)s);
-  __m128 first = _mm_insert_ps(a, b, 0x30);                           /* x0 y0 z0 x1 */
-  __m128 second = _mm_shuffle_ps(b, c, _MM_SHUFFLE(1, 0, 2, 1));      /* y1 z1 x2 y2 */
-  __m128 third = _mm_insert_ps(_mm_shuffle_ps(d, d, _MM_SHUFFLE(2, 1, 0, 0)), c, 0x80); /* z2 x3 y3 z3 */
-  if (stream) {
-    _mm_stream_ps(out, first);
-    _mm_stream_ps(out + 4, second);
-    _mm_stream_ps(out + 8, third);
-  } else {
-    _mm_storeu_ps(out, first);
-    _mm_storeu_ps(out + 4, second);
-    _mm_storeu_ps(out + 8, third);
-  }
+SK_INLINE void pack_four(const char *p, const char *q, const char *r, const char *s, float *out, bool stream) {
+  f4_store_packed(out, f4_load((const float *)p), f4_load((const float *)q), f4_load((const float *)r),
+                  f4_load((const float *)s), stream);
 }
 
 /* `stream` and `normals` are constants where this is inlined. */
-INLINE void put_in_order(const sk_deform_block *block, const uint16_t *offsets, bool stream, bool normals) {
+SK_INLINE void put_in_order(const sk_deform_block *block, const uint16_t *offsets, bool stream, bool normals) {
   const char *scratch = block->scratch, *normal_scratch = scratch + SK_OCTET_BYTES / 2;
   float *positions = block->positions, *directions = block->normals;
   size_t i, count = block->count, whole = count / 4 * 4;

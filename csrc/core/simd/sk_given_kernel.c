@@ -5,7 +5,7 @@
 #include "sk_lanes.h"
 #include "sk_matrix.h"
 
-#if SK_HAS_AVX2
+#if SK_HAS_KERNELS
 #include <string.h>
 
 SK_KERNEL_BEGIN
@@ -41,7 +41,7 @@ static void find_values(sk_pose pose, size_t j, size_t joints, octet_values *val
   values->s = values->s_room;
 }
 
-static void load_lanes(const float *first, size_t stride, __m256 out[4]) {
+static void load_lanes(const float *first, size_t stride, sk_f8 out[4]) {
   const float *at[SK_LANES];
   size_t lane;
   for (lane = 0; lane < SK_LANES; lane++) at[lane] = first + lane * stride;
@@ -58,7 +58,7 @@ static void find_locals(const sk_skeleton *skeleton, sk_pose pose, double *local
   size_t joints = (size_t)skeleton->joint_count, j, k;
   octet_values values;
   for (j = 0; j < joints; j += SK_LANES) {
-    __m256 t[4], s[4];
+    sk_f8 t[4], s[4];
     sk_mix mix;
     find_values(pose, j, joints, &values);
     load_lanes(values.t, 3, t);
@@ -78,11 +78,11 @@ static void chain_globals(const sk_skeleton *skeleton, const double *locals, con
   for (j = 0; j < (size_t)skeleton->joint_count; j++) {
     const double *above = skeleton->parents[j] < 0 ? front : globals + (size_t)skeleton->parents[j] * ROWS;
     double *global = globals + j * ROWS;
-    __m256d local[3];
-    for (row = 0; row < 3; row++) local[row] = _mm256_loadu_pd(locals + j * ROWS + 4 * row);
+    sk_d4 local[3];
+    for (row = 0; row < 3; row++) local[row] = d4_load(locals + j * ROWS + 4 * row);
     if (above) sk_rows_chain(above, local, global);
     else
-      for (row = 0; row < 3; row++) _mm256_storeu_pd(global + 4 * row, local[row]);
+      for (row = 0; row < 3; row++) d4_store(global + 4 * row, local[row]);
   }
 }
 
@@ -92,9 +92,9 @@ static void write_slots(const sk_palette_job *job, const double *globals, float 
   int row;
   for (s = 0; s < job->skin->slot_count; s++, out += floats) {
     const float *bind = job->skin->inverse_bind + 16 * (size_t)s;
-    __m256d inverse[3];
+    sk_d4 inverse[3];
     double product[ROWS];
-    for (row = 0; row < 3; row++) inverse[row] = _mm256_cvtps_pd(_mm_loadu_ps(bind + 4 * row));
+    for (row = 0; row < 3; row++) inverse[row] = d4_of(f4_load(bind + 4 * row));
     sk_rows_chain(globals + (size_t)job->skin->joints[s] * ROWS, inverse, product);
     sk_matrix_store(sk_matrix_of_doubles(product), job->affine, out);
   }

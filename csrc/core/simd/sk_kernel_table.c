@@ -1,7 +1,7 @@
 /* sk_kernel_table.c: the table of the kernels of one instruction set (../base/sk_kernels.h has what each does). */
 #include "sk_kernel.h"
 
-#if SK_HAS_AVX2
+#if SK_HAS_KERNELS
 
 #include "../base/sk_kernels.h"
 #include "sk_blend_kernel.h"

@@ -1,18 +1,18 @@
 /* sk_key_span.c: see sk_key_span.h. */
 #include "sk_key_span.h"
 
-#if SK_HAS_AVX2
+#if SK_HAS_KERNELS
 
 #include <math.h>
 #include <string.h>
 
 SK_KERNEL_BEGIN
 
-static __m128 cubic_cell(const float *key, const float *next, size_t third, const float weights[4]) {
-  __m128 sum = _mm_mul_ps(_mm_set1_ps(weights[SK_IN]), _mm_loadu_ps(next));
-  sum = _mm_fmadd_ps(_mm_set1_ps(weights[SK_NEXT]), _mm_loadu_ps(next + third), sum);
-  sum = _mm_fmadd_ps(_mm_set1_ps(weights[SK_OUT]), _mm_loadu_ps(key + 2 * third), sum);
-  return _mm_fmadd_ps(_mm_set1_ps(weights[SK_VALUE]), _mm_loadu_ps(key + third), sum);
+static sk_f4 cubic_cell(const float *key, const float *next, size_t third, const float weights[4]) {
+  sk_f4 sum = f4_mul(f4_set(weights[SK_IN]), f4_load(next));
+  sum = f4_fma(f4_set(weights[SK_NEXT]), f4_load(next + third), sum);
+  sum = f4_fma(f4_set(weights[SK_OUT]), f4_load(key + 2 * third), sum);
+  return f4_fma(f4_set(weights[SK_VALUE]), f4_load(key + third), sum);
 }
 
 void SK_KERNEL(sk_cubic_cells)(const sk_time_line *line, double time, float *cells) {
@@ -24,10 +24,9 @@ void SK_KERNEL(sk_cubic_cells)(const sk_time_line *line, double time, float *cel
   float weights[4];
   sk_hermite(last ? 0.0 : fmax((time - line->times[key]) / span, 0.0), span, weights);
   for (i = 0; i < line->cell_count; i++, frame += SK_CELL, cells += SK_CELL) {
-    __m128 value = cubic_cell(frame, frame + line->stride, third, weights);
-    if (line->rotations[i] && !(_mm_cvtss_f32(_mm_dp_ps(value, value, 0xFF)) > SK_MIN_SQUARED_LENGTH))
-      value = _mm_setr_ps(0.0f, 0.0f, 0.0f, 1.0f);
-    _mm_storeu_ps(cells, value);
+    sk_f4 value = cubic_cell(frame, frame + line->stride, third, weights);
+    if (line->rotations[i] && !(f4_dot(value, value) > SK_MIN_SQUARED_LENGTH)) value = f4_make(0.0f, 0.0f, 0.0f, 1.0f);
+    f4_store(cells, value);
   }
 }
 

@@ -7,12 +7,11 @@
 #ifndef SK_KEY_SPAN_H
 #define SK_KEY_SPAN_H
 
-#include "sk_kernel.h"
+#include "sk_vector.h"
 
 #include "../pose/sk_compile.h"
 
-#if SK_HAS_AVX2
-#include <immintrin.h>
+#if SK_HAS_KERNELS
 
 SK_KERNEL_BEGIN
 
@@ -21,8 +20,8 @@ SK_KERNEL_BEGIN
 /* Bits 0 to 3 say which of the four times behind a key are at or before `limit`. They are compared together, because a
    processor would mispredict a branch for each of them half the time. */
 static inline unsigned sk_times_passed(const double *times, size_t key, double limit) {
-  __m256d behind = _mm256_loadu_pd(times + key + 1);
-  return (unsigned)_mm256_movemask_pd(_mm256_cmp_pd(behind, _mm256_set1_pd(limit), _CMP_LE_OQ));
+  sk_d4 behind = d4_load(times + key + 1);
+  return (unsigned)d4_signs(d4_at_most(behind, d4_set(limit)));
 }
 
 /* The last key at or before a time, as sk_clip_find_key finds it. `limit` is the time plus the clip's tolerance, in

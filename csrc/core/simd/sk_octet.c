@@ -1,24 +1,19 @@
 /* sk_octet.c: see sk_octet.h. */
 #include "sk_octet.h"
 
-#if SK_HAS_AVX2
+#if SK_HAS_KERNELS
 
 SK_KERNEL_BEGIN
 
 /* Loads the cells of eight lanes from one frame. */
-static inline void load_offsets(const float *frame, const uint32_t offsets[SK_LANES], __m256 out[4]) {
-  sk_transpose(sk_pair(frame + offsets[0], frame + offsets[4]), sk_pair(frame + offsets[1], frame + offsets[5]),
+static inline void load_offsets(const float *frame, const uint32_t offsets[SK_LANES], sk_f8 out[4]) {
+  f8_transpose(sk_pair(frame + offsets[0], frame + offsets[4]), sk_pair(frame + offsets[1], frame + offsets[5]),
                sk_pair(frame + offsets[2], frame + offsets[6]), sk_pair(frame + offsets[3], frame + offsets[7]), out);
-}
-
-static inline bool are_equal(const uint32_t lines[SK_LANES]) {
-  __m256i all = _mm256_loadu_si256((const __m256i *)lines), first = _mm256_set1_epi32((int)lines[0]);
-  return _mm256_movemask_epi8(_mm256_cmpeq_epi32(all, first)) == -1;
 }
 
 /* What load_ends does where the lanes stand on different time lines. */
 static __attribute__((noinline)) void load_lines(const sk_octet *octet, sk_component component,
-                                                 const sk_key_span *spans, __m256 a[4], __m256 b[4], __m256 u[4]) {
+                                                 const sk_key_span *spans, sk_f8 a[4], sk_f8 b[4], sk_f8 u[4]) {
   const float *at[SK_LANES], *to[SK_LANES], *along[SK_LANES];
   int lane;
   for (lane = 0; lane < SK_LANES; lane++) {
@@ -35,29 +30,28 @@ static __attribute__((noinline)) void load_lines(const sk_octet *octet, sk_compo
 /* Loads the frames before and after the time, and one vector for each number of sk_key_span.u. Still lanes get what
    stands first on time line 0. */
 static inline __attribute__((always_inline)) void load_ends(const sk_octet *octet, sk_component component,
-                                                            const sk_key_span *spans, __m256 a[4], __m256 b[4],
-                                                            __m256 u[4]) {
+                                                            const sk_key_span *spans, sk_f8 a[4], sk_f8 b[4],
+                                                            sk_f8 u[4]) {
   const sk_key_span *span = &spans[octet->lines[component][0]];
   int i;
-  if (!are_equal(octet->lines[component])) {
+  if (!sk_all_equal(octet->lines[component])) {
     load_lines(octet, component, spans, a, b, u);
     return;
   }
   load_offsets(span->a, octet->offsets[component], a);
   load_offsets(span->a + span->stride, octet->offsets[component], b);
-  for (i = 0; i < 4; i++) u[i] = _mm256_set1_ps(span->u[i]);
+  for (i = 0; i < 4; i++) u[i] = f8_set(span->u[i]);
 }
 
 /* Overwrites still lanes with their constants. */
-static inline void hold_still(const sk_octet *octet, sk_component component, int count, __m256 *values) {
-  __m256 still = _mm256_loadu_ps((const float *)octet->still[component]);
+static inline void hold_still(const sk_octet *octet, sk_component component, int count, sk_f8 *values) {
+  sk_f8 still = f8_load((const float *)octet->still[component]);
   int i;
-  for (i = 0; i < count; i++)
-    values[i] = _mm256_blendv_ps(values[i], _mm256_loadu_ps(octet->constants[component][i]), still);
+  for (i = 0; i < count; i++) values[i] = f8_blend(values[i], f8_load(octet->constants[component][i]), still);
 }
 
-static void octet_component(const sk_octet *octet, sk_component component, const sk_key_span *spans, __m256 *out) {
-  __m256 a[4], b[4], u[4];
+static void octet_component(const sk_octet *octet, sk_component component, const sk_key_span *spans, sk_f8 *out) {
+  sk_f8 a[4], b[4], u[4];
   if (!octet->moves[component]) {
     sk_load_constants(octet->constants[component], 3, out);
     return;
@@ -68,7 +62,7 @@ static void octet_component(const sk_octet *octet, sk_component component, const
 }
 
 static void octet_rotation(const sk_octet *octet, const sk_key_span *spans, sk_rotation rotation, sk_mix *mix) {
-  __m256 u[4], dot, sign, still = _mm256_loadu_ps((const float *)octet->still[SK_COMPONENT_ROTATION]);
+  sk_f8 u[4], dot, sign, still = f8_load((const float *)octet->still[SK_COMPONENT_ROTATION]);
   sk_series from, to;
   if (!octet->moves[SK_COMPONENT_ROTATION]) {
     sk_load_constants(octet->constants[SK_COMPONENT_ROTATION], 4, mix->a);
@@ -84,17 +78,17 @@ static void octet_rotation(const sk_octet *octet, const sk_key_span *spans, sk_r
   sign = octet->half_turn ? sk_exact_sign(mix->a, mix->b) : sk_sign_of(dot);
   sk_near_weights(dot, sign, &from, &to, mix);
   if (octet->wide && rotation == SK_SLERP) {
-    __m256 wa = mix->wa, wb = mix->wb, near = _mm256_loadu_ps((const float *)octet->near_rotation);
+    sk_f8 wa = mix->wa, wb = mix->wb, near = f8_load((const float *)octet->near_rotation);
     sk_wide_weights(dot, sign, &from, &to, mix);
-    mix->wa = _mm256_blendv_ps(mix->wa, wa, near);
-    mix->wb = _mm256_blendv_ps(mix->wb, wb, near);
+    mix->wa = f8_blend(mix->wa, wa, near);
+    mix->wb = f8_blend(mix->wb, wb, near);
   }
-  mix->wa = _mm256_blendv_ps(mix->wa, _mm256_set1_ps(1.0f), still);
-  mix->wb = _mm256_andnot_ps(still, mix->wb);
+  mix->wa = f8_blend(mix->wa, f8_set(1.0f), still);
+  mix->wb = f8_clear(still, mix->wb);
 }
 
-void SK_KERNEL(sk_octet_components)(const sk_octet *octet, const sk_key_span *spans, sk_rotation rotation, __m256 t[3],
-                                    sk_mix *mix, __m256 s[3]) {
+void SK_KERNEL(sk_octet_components)(const sk_octet *octet, const sk_key_span *spans, sk_rotation rotation, sk_f8 t[3],
+                                    sk_mix *mix, sk_f8 s[3]) {
   octet_component(octet, SK_COMPONENT_TRANSLATION, spans, t);
   octet_rotation(octet, spans, rotation, mix);
   octet_component(octet, SK_COMPONENT_SCALE, spans, s);

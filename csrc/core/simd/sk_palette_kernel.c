@@ -9,7 +9,7 @@
 #include "sk_matrix.h"
 #include "sk_octet.h"
 
-#if SK_HAS_AVX2
+#if SK_HAS_KERNELS
 
 SK_KERNEL_BEGIN
 
@@ -19,7 +19,7 @@ SK_KERNEL_BEGIN
 
 /* The locals of eight movers, as (8, 12) floats. */
 static void octet_locals(const sk_octet *octet, const sk_key_span *spans, sk_rotation rotation, float *out) {
-  __m256 t[3], q[4], s[3];
+  sk_f8 t[3], q[4], s[3];
   sk_mix mix;
   SK_KERNEL(sk_octet_components)(octet, spans, rotation, t, &mix, s);
   sk_mix_sum(&mix, q);
@@ -28,7 +28,7 @@ static void octet_locals(const sk_octet *octet, const sk_key_span *spans, sk_rot
 
 /* The same, computed in double. */
 static void octet_precise(const sk_octet *octet, const sk_key_span *spans, sk_rotation rotation, double *out) {
-  __m256 t[3], s[3];
+  sk_f8 t[3], s[3];
   sk_mix mix;
   SK_KERNEL(sk_octet_components)(octet, spans, rotation, t, &mix, s);
   sk_store_precise(&mix, t, s, out);
@@ -57,14 +57,14 @@ static void sheared_locals(const sk_palette_job *job, const sk_compiled *c, cons
 static void chain_rows(const sk_compiled *c, int32_t joint, int32_t mover, const double *moving, const double *above,
                        double *global) {
   const double *rows = mover == SK_NONE ? c->locals + (size_t)joint * ROWS : moving + (size_t)mover * ROWS;
-  __m256d local[3];
+  sk_d4 local[3];
   int row;
-  for (row = 0; row < 3; row++) local[row] = _mm256_loadu_pd(rows + 4 * row);
+  for (row = 0; row < 3; row++) local[row] = d4_load(rows + 4 * row);
   if (above) {
     sk_rows_chain(above, local, global);
     return;
   }
-  for (row = 0; row < 3; row++) _mm256_storeu_pd(global + 4 * row, local[row]);
+  for (row = 0; row < 3; row++) d4_store(global + 4 * row, local[row]);
 }
 
 static inline void write_bind(sk_matrix global, const sk_bind *bind, bool affine, float *out) {
@@ -73,10 +73,10 @@ static inline void write_bind(sk_matrix global, const sk_bind *bind, bool affine
 
 /* The same, multiplied in double. */
 static void write_precise_bind(const double *global, const sk_bind *bind, bool affine, float *out) {
-  __m256d inverse[3];
+  sk_d4 inverse[3];
   double product[ROWS];
   int row;
-  for (row = 0; row < 3; row++) inverse[row] = _mm256_cvtps_pd(_mm_loadu_ps(bind->rows + 4 * row));
+  for (row = 0; row < 3; row++) inverse[row] = d4_of(f4_load(bind->rows + 4 * row));
   sk_rows_chain(global, inverse, product);
   sk_matrix_store(sk_matrix_of_doubles(product), affine, out + (size_t)bind->slot * (affine ? 12 : 16));
 }
@@ -102,7 +102,7 @@ static void write_palette(const sk_palette_job *job, const sk_compiled *c, const
    before it, whose global is still in registers: a chain then does not wait for memory at each joint. */
 static void write_floats(const sk_palette_job *job, const sk_compiled *c, const float *moving, const double *front,
                          float *globals, float *out) {
-  sk_matrix rows = {_mm256_setzero_ps(), _mm_setzero_ps()};
+  sk_matrix rows = {f8_zero(), f4_zero()};
   const sk_node *node = c->nodes;
   const sk_bind *bind = c->binds; /* they are in the order of the nodes */
   bool affine = job->affine;
@@ -133,15 +133,14 @@ static void write_chains(const sk_palette_job *job, const sk_compiled *c, const 
   for (i = 0; i < c->node_count; i++, globals += ROWS) {
     const sk_node *node = &c->nodes[i];
     const double *above = node->parent == SK_NONE ? front : globals - (i - (size_t)node->parent) * ROWS;
-    __m256d local[3];
+    sk_d4 local[3];
     sk_matrix rows;
     for (row = 0; row < 3; row++)
-      local[row] = node->mover == SK_NONE
-                       ? _mm256_loadu_pd(c->locals + (size_t)node->joint * ROWS + 4 * row)
-                       : _mm256_cvtps_pd(_mm_loadu_ps(moving + (size_t)node->mover * ROWS + 4 * row));
+      local[row] = node->mover == SK_NONE ? d4_load(c->locals + (size_t)node->joint * ROWS + 4 * row)
+                                          : d4_of(f4_load(moving + (size_t)node->mover * ROWS + 4 * row));
     if (above) sk_rows_chain(above, local, globals);
     else
-      for (row = 0; row < 3; row++) _mm256_storeu_pd(globals + 4 * row, local[row]);
+      for (row = 0; row < 3; row++) d4_store(globals + 4 * row, local[row]);
     rows = sk_matrix_of_doubles(globals);
     for (b = node->first; b < node->first + node->count; b++) write_bind(rows, &c->binds[b], job->affine, out);
   }

@@ -3,18 +3,13 @@
 
 #include "sk_octet.h"
 
-#if SK_HAS_AVX2
+#if SK_HAS_KERNELS
 #include <string.h>
 
 SK_KERNEL_BEGIN
 
-static __m128 lane_of(const __m256 transposed[4], uint32_t lane) {
-  return lane < 4 ? _mm256_castps256_ps128(transposed[lane]) : _mm256_extractf128_ps(transposed[lane - 4], 1);
-}
-
-static void store_three(float *at, __m128 value) {
-  _mm_storel_pi((__m64 *)at, value);
-  _mm_store_ss(at + 2, _mm_movehl_ps(value, value));
+static sk_f4 lane_of(const sk_f8 transposed[4], uint32_t lane) {
+  return lane < 4 ? f8_low(transposed[lane]) : f8_high(transposed[lane - 4]);
 }
 
 /* The key of a rotation where the time is exactly on a key or between two equal ones, which then keeps its bits; else
@@ -26,22 +21,22 @@ static const float *rotation_key(const sk_octet *octet, const sk_key_span *spans
   return span->u[SK_TO] == 0.0f || memcmp(a, a + span->stride, 4 * sizeof(float)) == 0 ? a : NULL;
 }
 
-static void store_octet(const sk_compiled *c, uint32_t number, const sk_key_span *spans, const __m256 t[3],
-                        const __m256 q[4], const __m256 s[3], sk_pose pose) {
+static void store_octet(const sk_compiled *c, uint32_t number, const sk_key_span *spans, const sk_f8 t[3],
+                        const sk_f8 q[4], const sk_f8 s[3], sk_pose pose) {
   const sk_octet *octet = &c->octets[number];
-  __m256 zero = _mm256_setzero_ps(), t_cells[4], q_cells[4], s_cells[4];
+  sk_f8 zero = f8_zero(), t_cells[4], q_cells[4], s_cells[4];
   uint32_t lane, lanes = c->mover_count - number * SK_LANES;
-  sk_transpose(t[0], t[1], t[2], zero, t_cells);
-  sk_transpose(q[0], q[1], q[2], q[3], q_cells);
-  sk_transpose(s[0], s[1], s[2], zero, s_cells);
+  f8_transpose(t[0], t[1], t[2], zero, t_cells);
+  f8_transpose(q[0], q[1], q[2], q[3], q_cells);
+  f8_transpose(s[0], s[1], s[2], zero, s_cells);
   for (lane = 0; lane < SK_LANES && lane < lanes; lane++) {
     size_t j = (size_t)c->movers[number * SK_LANES + lane].joint;
-    if (octet->moves[SK_COMPONENT_TRANSLATION]) store_three(pose.translation + 3 * j, lane_of(t_cells, lane));
+    if (octet->moves[SK_COMPONENT_TRANSLATION]) f4_store_three(pose.translation + 3 * j, lane_of(t_cells, lane));
     if (octet->moves[SK_COMPONENT_ROTATION] && !octet->still[SK_COMPONENT_ROTATION][lane]) {
       const float *key = rotation_key(octet, spans, lane);
-      _mm_storeu_ps(pose.rotation + 4 * j, key ? _mm_loadu_ps(key) : lane_of(q_cells, lane));
+      f4_store(pose.rotation + 4 * j, key ? f4_load(key) : lane_of(q_cells, lane));
     }
-    if (octet->moves[SK_COMPONENT_SCALE]) store_three(pose.scale + 3 * j, lane_of(s_cells, lane));
+    if (octet->moves[SK_COMPONENT_SCALE]) f4_store_three(pose.scale + 3 * j, lane_of(s_cells, lane));
   }
 }
 
@@ -75,7 +70,7 @@ bool SK_KERNEL(sk_sample_kernel)(const sk_sampling *sampling, double time, sk_po
   memcpy(pose.scale, c->scale, joints * 3 * sizeof(float));
   SK_KERNEL(sk_find_key_spans)(sampling->clip, time, cubic, spans);
   for (i = 0; i < c->octet_count; i++) {
-    __m256 t[3], q[4], s[3];
+    sk_f8 t[3], q[4], s[3];
     sk_mix mix;
     SK_KERNEL(sk_octet_components)(&c->octets[i], spans, sampling->rotation, t, &mix, s);
     sk_mix_sum(&mix, q);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* With few slots a code is the slot times 8, which one addressing mode of x86 scales to the offset of a matrix. */
+/* With few slots a code is the slot times 8, which one addressing mode of x86-64 scales to the offset of a matrix. */
 #define SMALL_SLOTS  8192u
 #define SMALL_FACTOR 8u
 
