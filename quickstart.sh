@@ -80,9 +80,10 @@ wanted_packages() {
     # OpenGL without a display: EGL, and Mesa's drivers, which draw in software where there is no GPU.
     printf '%s\n' libegl1 libgl1 libgl1-mesa-dri
     # The full run counts instructions, opens windows on a screen that is none and pages in a browser, watches
-    # what the importer opens, and fuzzes.
+    # what the importer opens, and fuzzes. It also runs the core on an emulated ARM processor.
     [ "${SKINPY_CI:-}" != 1 ] ||
-        printf '%s\n' valgrind xvfb xdotool chromium strace clang libclang-rt-dev
+        printf '%s\n' valgrind xvfb xdotool chromium strace clang libclang-rt-dev \
+            gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static
     # The tests with JupyterLab and with three.js. Node may come from elsewhere, with an npm of its own.
     [ "${SKINPY_EXTRAS:-}" != 1 ] || echo chromium
     [ "${SKINPY_EXTRAS:-}" != 1 ] || command -v npm >/dev/null || printf '%s\n' nodejs npm

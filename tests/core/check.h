@@ -23,7 +23,7 @@ typedef struct check_test {
 /* One per file of tests; main.c lists them. An empty row ends the table. */
 extern const check_test base_tests[], block_tests[], clip_tests[], deform_tests[], frames_tests[], fuzz_tests[],
     goal_tests[], blend_tests[], compile_tests[], crowd_tests[], kernels_tests[],
-    math_tests[], pack_tests[], palette_tests[], sample_tests[], threads_tests[];
+    math_tests[], pack_tests[], palette_tests[], sample_tests[], threads_tests[], vector_tests[];
 
 /* Prints where and why, and leaves the test. */
 #if defined(__GNUC__)

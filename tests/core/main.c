@@ -1,4 +1,4 @@
-/* main.c: runs the suites that are named, or all of them; one line a test, status 1 on failure. */
+/* main.c: runs the suites and tests (suite.test) that are named, or all of them; one line a test, status 1 on failure. */
 #include <stdarg.h>
 
 #include "check.h"
@@ -16,6 +16,7 @@ static const suite suites[] = {
     {"deform", deform_tests},   {"frames", frames_tests}, {"goal", goal_tests},
     {"blend", blend_tests},     {"threads", threads_tests}, {"crowd", crowd_tests},
     {"compile", compile_tests}, {"kernels", kernels_tests},   {"pack", pack_tests},
+    {"vector", vector_tests},
 };
 
 static jmp_buf leave_test;
@@ -96,10 +97,12 @@ static int run_test(const char *suite_name, const check_test *test) {
   return failed;
 }
 
-static bool is_wanted(const char *name, int count, char **names) {
+static bool is_wanted(const char *suite_name, const char *test_name, int count, char **names) {
+  char full[200];
   int i;
+  snprintf(full, sizeof full, "%s.%s", suite_name, test_name);
   for (i = 1; i < count; i++)
-    if (strcmp(names[i], name) == 0) return true;
+    if (strcmp(names[i], suite_name) == 0 || strcmp(names[i], full) == 0) return true;
   return count < 2;
 }
 
@@ -109,8 +112,11 @@ int main(int count, char **names) {
   setvbuf(stdout, NULL, _IOLBF, 0);
   for (i = 0; i < COUNT(suites); i++) {
     const check_test *test;
-    if (!is_wanted(suites[i].name, count, names)) continue;
-    for (test = suites[i].tests; test->name; test++, ran++) failed += run_test(suites[i].name, test);
+    for (test = suites[i].tests; test->name; test++) {
+      if (!is_wanted(suites[i].name, test->name, count, names)) continue;
+      failed += run_test(suites[i].name, test);
+      ran++;
+    }
   }
   printf("%d tests, %d failed\n", ran, failed);
   return failed || !ran;
