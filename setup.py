@@ -365,7 +365,7 @@ def sanitizer_args() -> list[str]:
         f"-fsanitize={wanted}",
         "-fno-sanitize-recover=all",
         "-fno-omit-frame-pointer",
-        "-g",
+        "-g1",  # what reports name: functions and lines
         "-O1",
         "-DSK_DEBUG",
     ]

@@ -24,7 +24,8 @@ HERE = Path(__file__).parent
 SECONDS = int(os.environ.get("SKINPY_FUZZ_SECONDS", "30"))
 LARGEST = 40_000  # bytes of a model that is taken as a seed
 MOST = 150  # models of the shared data that are taken as seeds of one format
-FLAGS = ("-std=c11", "-O1", "-g", "-ffp-contract=off", "-fno-omit-frame-pointer", "-fno-sanitize-recover=all")
+FLAGS = ("-std=c11", "-O1", "-g1", "-ffp-contract=off")
+FLAGS += ("-fno-omit-frame-pointer", "-fno-sanitize-recover=all")
 NO_CPP = "-fno-sanitize=vptr,function"  # which ask for the runtime of C++ code
 
 
