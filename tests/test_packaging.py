@@ -4,7 +4,6 @@ The tests marked `ci` build and install into fresh virtual environments; the oth
 the tests run with. All run skinpy in processes of their own, far from the checkout.
 """
 
-import ctypes
 import importlib.metadata
 import json
 import os
@@ -20,8 +19,6 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-import builders
-import compressed
 import pytest
 from conftest import HANGS, ROOT
 
@@ -34,10 +31,9 @@ C_LIBRARY = {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "ld-linu
 ZLIB = r"libz\.so\.1"  # which the importer needs for FBX
 EXPAT = r"libexpat\.so\.1"  # and for COLLADA
 #: What the importer needs for compressed glTF, where it was built with it: see `build_info`.
-#: A wheel has its own copies, whose names have a checksum.
 COMPRESSORS = {
-    "built_with_meshoptimizer": r"libmeshoptimizer(-\w+)?\.so\..*",
-    "built_with_draco": r"lib(draco|stdc\+\+|gcc_s)(-\w+)?\.so\..*",
+    "built_with_meshoptimizer": r"libmeshoptimizer\.so\..*",
+    "built_with_draco": r"lib(draco|stdc\+\+|gcc_s)\.so\..*",
 }
 
 # Prints what an installation has and does. Arguments: a folder to write into, and whether Assimp is there.
@@ -72,18 +68,6 @@ if has_assimp:
         memoryview(skinpy.load(glb, isolate=False)._block)
     )
 print(json.dumps(facts))
-"""
-
-# Loads files, each in a process of its own and in this one. Prints what was loaded, and the libraries in use.
-LOAD = """
-import json, sys
-import skinpy
-vertices = [
-    [len(skinpy.load(path, isolate=isolate).mesh.positions) for isolate in (True, False)]
-    for path in sys.argv[1:]
-]
-mapped = {line.split()[-1] for line in open("/proc/self/maps") if ".so" in line}
-print(json.dumps({"vertices": vertices, "mapped": sorted(mapped)}))
 """
 
 
@@ -303,15 +287,6 @@ def wheel(sdist: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return archive
 
 
-@pytest.fixture(scope="module")
-def bundled(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel with the libraries that it is linked to, as `sh quickstart.sh wheel` makes it."""
-    folder = tmp_path_factory.mktemp("bundled")
-    run(sys.executable, ROOT / ".ci/bundle.py", wheel, folder, cwd=folder)
-    (archive,) = folder.glob("*.whl")
-    return archive
-
-
 def pip(python: Path, *arguments: str | Path) -> None:
     """Runs the pip of the tests on another environment, which then needs none of its own."""
     command = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet", "--python", python)
@@ -359,57 +334,6 @@ def test_wheel_serves_every_later_python(wheel: Path) -> None:
     ((_, found),) = said["specs"].items()
     results = {one["name"]: one["result"] for one in found["wheel"]}
     assert results["_core.abi3.so"]["is_abi3_baseline_compatible"], results
-
-
-@pytest.mark.ci
-def test_bundled_wheel_has_its_libraries_and_their_licenses(bundled: Path) -> None:
-    """It stays small. Its name says how old a C library may be."""
-    assert re.search(r"-manylinux_2_\d+_\w+\.whl$", bundled.name)
-    assert bundled.stat().st_size < 4e6
-    with zipfile.ZipFile(bundled) as archive:
-        names = archive.namelist()
-        libraries = {
-            name.split("/")[1].split("-")[0] for name in names if name.startswith("skinpy_anim.libs/lib")
-        }
-        info = skinpy.build_info()
-        assert libraries == {
-            f"lib{name}" for name in ("meshoptimizer", "draco") if info[f"built_with_{name}"]
-        }
-        for library in libraries:
-            (license,) = [name for name in names if f"/licenses/{library}" in name]
-            assert "Copyright" in archive.read(license).decode()
-
-
-@pytest.mark.ci
-def test_bundled_libraries_decompress(bundled: Path, tmp_path: Path) -> None:
-    files = compressed.examples(builders.random_model(2, joints=3, vertices=9))
-    for name, content in files.items():
-        (tmp_path / name).write_bytes(content)
-    python = fresh_python(tmp_path, bundled)
-    facts = json.loads(run(python, "-c", LOAD, *files, cwd=tmp_path))
-    for isolated, loaded in facts["vertices"]:
-        assert isolated == loaded > 0
-    taken = [path for path in facts["mapped"] if re.search(r"/lib(meshoptimizer|draco)", path)]
-    assert len(taken) == len({name.split(".")[0].split("_")[0] for name in files} & {"meshopt", "draco"})
-    assert all("/skinpy_anim.libs/" in path for path in taken)
-
-
-@pytest.mark.ci
-def test_install_from_a_wheel_with_and_without_assimp(bundled: Path, tmp_path: Path) -> None:
-    python = fresh_python(tmp_path, bundled)
-    facts = probe(python, tmp_path)
-    check_facts(facts, importer_works=True)
-    assert Path(facts["package"]).is_relative_to(tmp_path)
-    render = ("-m", "skinpy", "render", tmp_path / "character.skn", "-o", tmp_path / "character.png")
-    said = run(python, *render, cwd=tmp_path, fails=True)
-    assert "skinpy-anim[view]" in said
-    assert "Traceback" not in said
-
-    try:
-        ctypes.CDLL("libassimp.so.6")
-    except OSError:
-        pip(python, "uninstall", "--yes", "cmeel-assimp")
-        check_facts(probe(python, tmp_path, has_assimp=False), importer_works=False)
 
 
 @pytest.mark.ci

@@ -1,0 +1,63 @@
+"""The wheels of this checkout, as `sh quickstart.sh wheel` builds them: once in a run of the tests.
+
+Several files of tests may want them, in several processes; the first to ask builds them.
+"""
+
+import fcntl
+import os
+import platform
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import HANGS, ROOT
+
+PROCESSORS = ("x86_64", "aarch64")
+#: What a clone does not have: building and testing leave it behind.
+LEFT_BEHIND = (".git", ".venv*", ".roots", ".*cache", "*.so", "_worker", "*.egg-info", "build", "dist")
+
+
+def build_wheels(folder: Path, cache: Path, *options: str) -> Path:
+    """Build into `folder`, in a copy of this checkout beside it; zig keeps what it compiles in `cache`."""
+    tree = folder.with_name(f"{folder.name}-tree")
+    shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns(*LEFT_BEHIND, "__pycache__"))
+    environment = {
+        name: value for name, value in os.environ.items() if name not in ("CC", "CXX", "PYTHONPATH")
+    }
+    environment |= {"SOURCE_DATE_EPOCH": "1700000000", "ZIG_GLOBAL_CACHE_DIR": str(cache)}
+    done = subprocess.run(
+        ["sh", "quickstart.sh", "wheel", folder, *options],
+        cwd=tree,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=HANGS,
+    )
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+    return folder
+
+
+def shared_folder(temporary: pytest.TempPathFactory) -> Path:
+    """A folder that all processes of this run of the tests share."""
+    base = temporary.getbasetemp()
+    folder = (base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base) / "wheels"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+def built_wheels(temporary: pytest.TempPathFactory) -> dict[str, Path]:
+    """The wheels by processor."""
+    folder = shared_folder(temporary)
+    complete = folder / "complete"
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not complete.is_dir():
+            build_wheels(folder / "built", folder / "zig").rename(complete)
+    (*wheels,) = complete.glob("*.whl")
+    return {name: path for path in wheels for name in PROCESSORS if path.stem.endswith(name)}
+
+
+def own_wheel(temporary: pytest.TempPathFactory) -> Path:
+    """The wheel for the processor of this machine."""
+    return built_wheels(temporary)[platform.machine()]
