@@ -17,6 +17,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import tempfile
 import tomllib
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -78,10 +79,13 @@ def compiler(variable: str, otherwise: str) -> list[str]:
 def find_compiler(needs: Needs) -> None:
     """Check the C compiler and what every build includes: the headers of C and of Python."""
     command = compiler("CC", "cc")
-    try:
-        subprocess.run([*command, "-E", "-"], input=b"#include <stdio.h>", capture_output=True, check=True)
-    except (OSError, subprocess.CalledProcessError):
-        needs.note(f"a C compiler with its headers ({command[0]})", "gcc libc6-dev")
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder, "needs.c")
+        source.write_text("#include <stdio.h>\n")
+        try:
+            subprocess.run([*command, "-E", str(source)], capture_output=True, check=True)
+        except (OSError, subprocess.CalledProcessError):
+            needs.note(f"a C compiler with its headers ({command[0]})", "gcc libc6-dev")
     if not any(Path(sysconfig.get_path(kind), "Python.h").is_file() for kind in ("include", "platinclude")):
         needs.note("Python.h", "python3-dev")
 
