@@ -717,7 +717,15 @@ def test_without_a_context_the_error_names_the_packages(monkeypatch: Any) -> Non
         raise Exception(f"no {settings or 'display'}")
 
     monkeypatch.setattr(moderngl, "create_standalone_context", refuse)
-    with pytest.raises(GraphicsError, match=r"egl.*display.*libegl1, libgl1"):
+    with pytest.raises(GraphicsError, match=r"egl.*display.*On Debian, install the packages libegl1, libgl1"):
+        gl.create_context()
+
+
+@pytest.mark.parametrize("index", ["1000", "one"])
+def test_a_device_that_is_not_there_is_named(index: str, monkeypatch: Any) -> None:
+    monkeypatch.setenv("GLCONTEXT_DEVICE_INDEX", index)
+    monkeypatch.delenv("DISPLAY", raising=False)  # or the second attempt could succeed
+    with pytest.raises(GraphicsError, match=rf"{index}.*GLCONTEXT_DEVICE_INDEX is '{index}'.*the first is 0"):
         gl.create_context()
 
 

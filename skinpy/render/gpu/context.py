@@ -62,7 +62,7 @@ def create_context() -> moderngl.Context:
 
 
 def _remedy() -> str:
-    """What to do without a context: a driver is missing, or a limit leaves it no memory."""
+    """What to do without a context: a device or a driver is missing, or a limit leaves it no memory."""
     with contextlib.suppress(ImportError):  # there are such limits on Unix alone
         import resource
 
@@ -76,7 +76,14 @@ def _remedy() -> str:
                     f"This process has a limit of {soft} bytes of {what}, set outside of skinpy), which may "
                     f"be too little for a driver; raise it with ulimit -{option}"
                 )
-    return "On Debian, install the packages libegl1, libgl1 and libgl1-mesa-dri; no GPU or screen is needed"
+    packages = "install the packages libegl1, libgl1 and libgl1-mesa-dri; no GPU or screen is needed"
+    # From this variable moderngl takes the number of the EGL device.
+    if chosen := os.environ.get("GLCONTEXT_DEVICE_INDEX"):
+        return (
+            f"GLCONTEXT_DEVICE_INDEX is {chosen[:100]!r}: unset it, or set it to the number of a device that "
+            f"is there (the first is 0). If that does not help, on Debian, {packages}"
+        )
+    return f"On Debian, {packages}"
 
 
 class _Job:
