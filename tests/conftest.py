@@ -51,7 +51,9 @@ MAY_LACK = re.compile(
 )
 
 #: Why a test may be skipped where the packages of tests/extras are not installed.
-EXTRAS = re.compile(r"SKINPY_NODE_MODULES|three\.js|node\b|JupyterLab|(numba|usd-core) is missing")
+EXTRAS = re.compile(
+    r"SKINPY_NODE_MODULES|three\.js|node\b|JupyterLab|(numba|usd-core|hadolint|py-rattler-build) is missing"
+)
 
 
 def data_file(*parts: str) -> Path:
