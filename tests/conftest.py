@@ -29,6 +29,8 @@ FULL_RUN = os.environ.get("SKINPY_CI") == "1"
 #: Seconds after which a program that a test started is taken to hang. This says nothing about its speed: on a
 #: busy machine everything takes ten times as long as on a quiet one.
 HANGS = 3000.0
+#: Files that take more than 15 seconds of CPU time in every run, beside those with tests for the full run.
+LONG = ("corpus", "docs", "import_limits", "import_sanitized", "isolation", "viewers")
 WITH_EXTRAS = os.environ.get("SKINPY_EXTRAS") == "1"
 
 #: Why a test may be skipped in the full run: of all else quickstart.sh installs what the tests need.
@@ -115,9 +117,14 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def takes_long(item: pytest.Item) -> bool:
+    """Whether its file is one of LONG, or does more in the full run, by FULL_RUN."""
+    return item.path.stem.removeprefix("test_") in LONG or hasattr(getattr(item, "module", None), "FULL_RUN")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     # Files with long runs begin first: where files run side by side, the others then fill up the time.
-    long = {item.path for item in items if item.get_closest_marker("ci")}
+    long = {item.path for item in items if item.get_closest_marker("ci") or takes_long(item)}
     items.sort(key=lambda item: item.path not in long)
     if FULL_RUN:
         return
