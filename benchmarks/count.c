@@ -2,12 +2,14 @@
 
    callgrind counts inside of `measured` alone, so that reading the file and making scratch stay out. Printed
    are the joints and vertices of the model, the keys of its first clip and the path that the jobs took. */
+#include "../csrc/core/pose/sk_blend.h"
 #include "../csrc/core/pose/sk_compile.h"
 #include "../csrc/core/base/sk_cpu.h"
 #include "../csrc/core/pose/sk_crowd.h"
 #include "../csrc/core/skin/sk_deform.h"
 #include "../csrc/core/model/sk_model.h"
 #include "../csrc/core/pose/sk_palette.h"
+#include "../csrc/core/pose/sk_sample.h"
 #include "../csrc/core/base/sk_threads.h"
 
 #include <math.h>
@@ -15,7 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CROWD_CLIPS 2
+#define CROWD_CLIPS   2
+#define BLEND_SOURCES 2
 
 typedef struct bench {
   void *memory;
@@ -75,6 +78,8 @@ static sk_sampling shared_sampling;
 static sk_palette_job shared_palette;
 static sk_crowd_job shared_crowd;
 static sk_deform_job shared_deform;
+static sk_sample_job shared_sample;
+static sk_blend_job shared_blend;
 
 static void prepare_pose(bench *b) {
   shared_sampling = sampling_of(b);
@@ -85,6 +90,38 @@ static void prepare_batch(bench *b) {
   shared_sampling = sampling_of(b);
   shared_palette = palette_job(b, &shared_sampling, b->count);
 }
+
+/* T, R and S of `count` poses. The job leaves them where they are. */
+static sk_sample_job sample_job(const bench *b, const double *times) {
+  size_t joints = b->count * (size_t)b->model.skeleton.joint_count;
+  sk_pose poses = {take(3 * joints * sizeof(float)), take(4 * joints * sizeof(float)), take(3 * joints * sizeof(float)),
+                   NULL};
+  sk_sample_job job = {sampling_of(b), times, b->count, poses};
+  job.sampling.morph = NULL;
+  return job;
+}
+
+static void prepare_sample(bench *b) { shared_sample = sample_job(b, b->times); }
+
+/* Two sampled poses over the rest pose, or one over or added to a sampled one. */
+static void prepare_mode(bench *b, size_t sources, sk_blend_mode mode) {
+  static const double weights[BLEND_SOURCES] = {0.4, 0.6};
+  static sk_blend_source blended[BLEND_SOURCES];
+  static const sk_morph none;
+  sk_sample_job below = sample_job(b, b->times);
+  size_t i;
+  sk_sample_run(&below);
+  for (i = 0; i < sources; i++) {
+    sk_sample_job job = sample_job(b, b->times + 1 + i);
+    sk_sample_run(&job);
+    blended[i] = (sk_blend_source){job.poses, &weights[i], 0, NULL, SK_PRIORITY_LOW};
+  }
+  shared_blend = (sk_blend_job){&b->model.skeleton, &none, b->count, blended, sources, mode, 0.5, below.poses};
+}
+
+static void prepare_blend(bench *b) { prepare_mode(b, BLEND_SOURCES, SK_BLEND_BASE); }
+static void prepare_override(bench *b) { prepare_mode(b, 1, SK_BLEND_OVERRIDE); }
+static void prepare_add(bench *b) { prepare_mode(b, 1, SK_BLEND_ADD); }
 
 static void prepare_crowd(bench *b) {
   int32_t *index = take(CROWD_CLIPS * b->count * sizeof *index);
@@ -118,6 +155,16 @@ static void run_batch(bench *b) {
   sk_palette_run(&shared_palette);
 }
 
+static void run_sample(bench *b) {
+  (void)b;
+  sk_sample_run(&shared_sample);
+}
+
+static void run_blend(bench *b) {
+  (void)b;
+  sk_blend_run(&shared_blend);
+}
+
 static void run_crowd(bench *b) {
   (void)b;
   sk_crowd_run(&shared_crowd);
@@ -140,6 +187,10 @@ static const struct {
   work prepare, run;
 } jobs[] = {{"pose", prepare_pose, run_pose},
             {"batch", prepare_batch, run_batch},
+            {"sample", prepare_sample, run_sample},
+            {"blend", prepare_blend, run_blend},
+            {"override", prepare_override, run_blend},
+            {"add", prepare_add, run_blend},
             {"crowd", prepare_crowd, run_crowd},
             {"deform", prepare_deform, run_deform},
             {"compile", no_preparation, run_compile},

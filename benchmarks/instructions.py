@@ -31,6 +31,8 @@ JOBS = {
     "one pose, a joint": ("pose", "joints"),
     "batch, a joint": ("batch", "joints"),
     "crowd of blends of 2, a joint": ("crowd", "joints"),
+    "sampled poses, a joint": ("sample", "joints"),
+    "blend of 2 poses, a joint": ("blend", "joints"),
     DEFORM: ("deform", "vertices"),
     "compile a clip, a key": ("compile", "keys"),
     OPEN: ("open", "vertices"),

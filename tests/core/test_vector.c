@@ -105,11 +105,7 @@ static void check_lanes(void) {
   float memory[33], three[24];
   int i, k;
   FLOATS(F8_PICK(a, 3, 0, 0, 2), a8[lane / 4 * 4 + (lane % 4 == 0 ? 3 : lane % 4 == 3 ? 2 : 0)]);
-  FLOATS(F8_PICK_TWO(a, b, 0, 2, 1, 3),
-         (lane % 4 < 2 ? a8 : b8)[lane / 4 * 4 + (lane % 4 < 2 ? 2 * (lane % 4) : 2 * (lane % 4) - 3)]);
   FLOATS(f8_only_last(c), lane % 4 == 3 ? z : 0.0f);
-  FLOATS(f8_zip_low(a, b), (lane % 2 ? b8 : a8)[lane / 4 * 4 + lane % 4 / 2]);
-  FLOATS(f8_zip_high(a, b), (lane % 2 ? b8 : a8)[lane / 4 * 4 + 2 + lane % 4 / 2]);
   f8_transpose(a, b, c, f8_set(9.0f), out);
   for (i = 0; i < 4; i++)
     FLOATS(out[i], lane % 4 == 0   ? a8[lane + i]
@@ -128,6 +124,12 @@ static void check_lanes(void) {
   f8_store_quads(memory, out);
   for (i = 0; i < 32; i++) CHECK_NEAR(memory[i], i + 1, 0);
   CHECK_NEAR(memory[32], -1, 0);
+  f8_store_cells(memory, out);
+  for (i = 0; i < 32; i++) CHECK(i % 4 == 3 || memory[i] == (float)(4 * (i / 8 + i / 4 % 2 * 4) + i % 4 + 1));
+  CHECK_NEAR(memory[32], -1, 0);
+  for (i = 0; i < 32; i++) memory[i] = (float)i;
+  f8_load_cells(memory, out);
+  for (i = 0; i < 4; i++) FLOATS(out[i], (float)(lane % 4 * 8 + lane / 4 * 4 + i));
   f4_store_packed(three, f4_load(a8), f4_load(b8), f4_load(c8), f4_make(1, 2, 3, 4), false);
   for (k = 0; k < 3; k++)
     for (i = 0; i < 4; i++) CHECK_NEAR(three[3 * i + k], i == 0 ? a8[k] : i == 1 ? b8[k] : i == 2 ? c8[k] : k + 1, 0);

@@ -79,9 +79,8 @@ typedef struct row {
 
 /* Loads one row of eight matrices from scratch and transposes it; sk_influence_offset has the layout. */
 SK_INLINE matrix_row load_row(const char *rows) {
-  const float *p = (const float *)rows;
   sk_f8 row[4];
-  f8_transpose(f8_load(p), f8_load(p + 8), f8_load(p + 16), f8_load(p + 24), row);
+  f8_load_cells((const float *)rows, row);
   return (matrix_row){row[0], row[1], row[2], row[3]};
 }
 

@@ -28,14 +28,7 @@ SK_INLINE void add_row(matrix_row *m, const float *numbers, sk_f8 weight, bool f
 }
 
 /* Stores x y z of eight vertices in the layout of sk_octet_offset. */
-SK_INLINE void store_octet(char *out, vectors v) {
-  sk_f8 low = f8_zip_low(v.x, v.y), high = f8_zip_high(v.x, v.y);
-  float *to = (float *)out;
-  f8_store(to, F8_PICK_TWO(low, v.z, 0, 1, 0, 0));
-  f8_store(to + 8, F8_PICK_TWO(low, v.z, 2, 3, 1, 1));
-  f8_store(to + 16, F8_PICK_TWO(high, v.z, 0, 1, 2, 2));
-  f8_store(to + 24, F8_PICK_TWO(high, v.z, 2, 3, 3, 3));
-}
+SK_INLINE void store_octet(char *out, vectors v) { f8_store_cells((float *)out, (const sk_f8[3]){v.x, v.y, v.z}); }
 
 SK_INLINE vectors load_octet(const float *points) {
   return (vectors){f8_load(points), f8_load(points + 8), f8_load(points + 16)};

@@ -40,13 +40,13 @@
      f4_make(a, b, c, d)
      f4_store_three(p, a)      lanes 0 to 2
      F8_PICK(a, i, j, k, l)    lanes i, j, k and l of each four; F4_PICK of f4; the numbers are constants
-     F8_PICK_TWO(a, b, i, j, k, l)  i and j of each four of `a`, then k and l of each four of `b`
      x_only_last(a)            zero but for lane 3 of each four
-     f8_zip_low(a, b)          a0 b0 a1 b1 of each four; f8_zip_high(a, b): a2 b2 a3 b3
      f8_transpose(a, b, c, d, out), d4_transpose   of each four: lane n of out[m] is lane m of the nth vector
      f8_load_triples(p, out), f8_store_triples(p, triples, past)  eight x y z in a row: all x, all y and all z;
                                past the caches where `past` is true
      f8_load_quads, f8_store_quads          the same of eight x y z w
+     f8_load_cells, f8_store_cells          the same of eight cells of four floats, in the order of lanes 0 4 1 5 2 6
+                               3 7; three numbers are stored, and the fourth has no meaning
      f4_store_packed(p, a, b, c, d, past)   lanes 0 to 2 of four vectors, in a row
      d4_load_beside(p, at, here, next)      p[at[n]] and p[at[n] + 1]
      sk_all_equal(p)           whether eight integers of memory are the same

@@ -70,11 +70,9 @@ SK_INLINE sk_f8 f8_load_some(const float *p, size_t count) {
 }
 
 #define F8_PICK(a, i, j, k, l)        _mm256_permute_ps(a, _MM_SHUFFLE(l, k, j, i))
-#define F8_PICK_TWO(a, b, i, j, k, l) _mm256_shuffle_ps(a, b, _MM_SHUFFLE(l, k, j, i))
+#define SK_PICK_TWO(a, b, i, j, k, l) _mm256_shuffle_ps(a, b, _MM_SHUFFLE(l, k, j, i)) /* i, j of a and k, l of b */
 
 SK_INLINE sk_f8 f8_only_last(sk_f8 a) { return _mm256_blend_ps(_mm256_setzero_ps(), a, 0x88); }
-SK_INLINE sk_f8 f8_zip_low(sk_f8 a, sk_f8 b) { return _mm256_unpacklo_ps(a, b); }
-SK_INLINE sk_f8 f8_zip_high(sk_f8 a, sk_f8 b) { return _mm256_unpackhi_ps(a, b); }
 
 SK_INLINE void f8_transpose(sk_f8 a, sk_f8 b, sk_f8 c, sk_f8 d, sk_f8 out[4]) {
   sk_f8 ab = _mm256_unpacklo_ps(a, b), cd = _mm256_unpacklo_ps(c, d);
@@ -101,23 +99,35 @@ SK_INLINE void f8_store_quads(float *p, const sk_f8 v[4]) {
   }
 }
 
+SK_INLINE void f8_load_cells(const float *p, sk_f8 out[4]) {
+  f8_transpose(f8_load(p), f8_load(p + 8), f8_load(p + 16), f8_load(p + 24), out);
+}
+
+SK_INLINE void f8_store_cells(float *p, const sk_f8 v[3]) {
+  sk_f8 low = _mm256_unpacklo_ps(v[0], v[1]), high = _mm256_unpackhi_ps(v[0], v[1]);
+  f8_store(p, SK_PICK_TWO(low, v[2], 0, 1, 0, 0));
+  f8_store(p + 8, SK_PICK_TWO(low, v[2], 2, 3, 1, 1));
+  f8_store(p + 16, SK_PICK_TWO(high, v[2], 0, 1, 2, 2));
+  f8_store(p + 24, SK_PICK_TWO(high, v[2], 2, 3, 3, 3));
+}
+
 SK_INLINE void f8_load_triples(const float *p, sk_f8 out[3]) {
   sk_f8 a = f8_join(_mm_loadu_ps(p), _mm_loadu_ps(p + 12)), b = f8_join(_mm_loadu_ps(p + 4), _mm_loadu_ps(p + 16));
   sk_f8 c = f8_join(_mm_loadu_ps(p + 8), _mm_loadu_ps(p + 20));
-  sk_f8 xy = F8_PICK_TWO(b, c, 2, 3, 1, 2); /* x2 y2 x3 y3 */
-  sk_f8 yz = F8_PICK_TWO(a, b, 1, 2, 0, 1); /* y0 z0 y1 z1 */
-  out[0] = F8_PICK_TWO(a, xy, 0, 3, 0, 2);
-  out[1] = F8_PICK_TWO(yz, xy, 0, 2, 1, 3);
-  out[2] = F8_PICK_TWO(yz, c, 1, 3, 0, 3);
+  sk_f8 xy = SK_PICK_TWO(b, c, 2, 3, 1, 2); /* x2 y2 x3 y3 */
+  sk_f8 yz = SK_PICK_TWO(a, b, 1, 2, 0, 1); /* y0 z0 y1 z1 */
+  out[0] = SK_PICK_TWO(a, xy, 0, 3, 0, 2);
+  out[1] = SK_PICK_TWO(yz, xy, 0, 2, 1, 3);
+  out[2] = SK_PICK_TWO(yz, c, 1, 3, 0, 3);
 }
 
 SK_INLINE void f8_store_triples(float *p, const sk_f8 v[3], bool past) {
-  sk_f8 a = F8_PICK_TWO(v[0], v[1], 0, 2, 0, 2); /* x0 x2 y0 y2 */
-  sk_f8 b = F8_PICK_TWO(v[1], v[2], 1, 3, 1, 3); /* y1 y3 z1 z3 */
-  sk_f8 c = F8_PICK_TWO(v[2], v[0], 0, 2, 1, 3); /* z0 z2 x1 x3 */
-  sk_f8 d = F8_PICK_TWO(a, c, 0, 2, 0, 2);       /* x0 y0 z0 x1 */
-  sk_f8 e = F8_PICK_TWO(b, a, 0, 2, 1, 3);       /* y1 z1 x2 y2 */
-  sk_f8 f = F8_PICK_TWO(c, b, 1, 3, 1, 3);       /* z2 x3 y3 z3 */
+  sk_f8 a = SK_PICK_TWO(v[0], v[1], 0, 2, 0, 2); /* x0 x2 y0 y2 */
+  sk_f8 b = SK_PICK_TWO(v[1], v[2], 1, 3, 1, 3); /* y1 y3 z1 z3 */
+  sk_f8 c = SK_PICK_TWO(v[2], v[0], 0, 2, 1, 3); /* z0 z2 x1 x3 */
+  sk_f8 d = SK_PICK_TWO(a, c, 0, 2, 0, 2);       /* x0 y0 z0 x1 */
+  sk_f8 e = SK_PICK_TWO(b, a, 0, 2, 1, 3);       /* y1 z1 x2 y2 */
+  sk_f8 f = SK_PICK_TWO(c, b, 1, 3, 1, 3);       /* z2 x3 y3 z3 */
   if (past) {
     _mm_stream_ps(p, f8_low(d));
     _mm_stream_ps(p + 4, f8_low(e));

@@ -144,12 +144,14 @@ SK_INLINE sk_f4 f4_only_last(sk_f4 a) {
 #define F4_PICK(a, i, j, k, l) SK_SHUFFLE(a, a, i, j, k, l)
 
 /* Stores past the caches are not asked for: no instruction stores triples so, and processors notice by themselves
-   that results come one after another. */
+   that results come one after another. Each store but the last writes one number too many, which the next one
+   overwrites. */
 SK_INLINE void f4_store_packed(float *p, sk_f4 a, sk_f4 b, sk_f4 c, sk_f4 d, bool past) {
   (void)past;
-  f4_store(p, vcopyq_laneq_f32(a, 3, b, 0)); /* x0 y0 z0 x1 */
-  f4_store(p + 4, SK_SHUFFLE(b, c, 1, 2, 4, 5)); /* y1 z1 x2 y2 */
-  f4_store(p + 8, vcopyq_laneq_f32(vextq_f32(d, d, 3), 0, c, 2)); /* z2 x3 y3 z3 */
+  f4_store(p, a);
+  f4_store(p + 3, b);
+  f4_store(p + 6, c);
+  f4_store_three(p + 9, d);
 }
 
 /* ---- lanes of eight floats ---------------------------------------------------------------------------------- */
@@ -161,13 +163,11 @@ SK_INLINE sk_f8 f8_load_some(const float *p, size_t count) {
   return f8_load(some);
 }
 
-#define F8_PICK(a, i, j, k, l) F8_PICK_TWO(a, a, i, j, k, l)
-#define F8_PICK_TWO(a, b, i, j, k, l) \
-  ((sk_f8){SK_SHUFFLE((a).low, (b).low, i, j, 4 + k, 4 + l), SK_SHUFFLE((a).high, (b).high, i, j, 4 + k, 4 + l)})
+#define F8_PICK(a, i, j, k, l) ((sk_f8){F4_PICK((a).low, i, j, k, l), F4_PICK((a).high, i, j, k, l)})
 
 SK_INLINE sk_f8 f8_only_last(sk_f8 a) { return (sk_f8){f4_only_last(a.low), f4_only_last(a.high)}; }
-SK_INLINE sk_f8 f8_zip_low(sk_f8 a, sk_f8 b) { return (sk_f8){vzip1q_f32(a.low, b.low), vzip1q_f32(a.high, b.high)}; }
-SK_INLINE sk_f8 f8_zip_high(sk_f8 a, sk_f8 b) { return (sk_f8){vzip2q_f32(a.low, b.low), vzip2q_f32(a.high, b.high)}; }
+SK_INLINE sk_f8 sk_zip_low(sk_f8 a, sk_f8 b) { return (sk_f8){vzip1q_f32(a.low, b.low), vzip1q_f32(a.high, b.high)}; }
+SK_INLINE sk_f8 sk_zip_high(sk_f8 a, sk_f8 b) { return (sk_f8){vzip2q_f32(a.low, b.low), vzip2q_f32(a.high, b.high)}; }
 
 /* Puts the first two lanes of `b`, or the last two, behind those of `a`. */
 SK_INLINE sk_f4 f4_firsts(sk_f4 a, sk_f4 b) {
@@ -178,7 +178,7 @@ SK_INLINE sk_f4 f4_lasts(sk_f4 a, sk_f4 b) {
 }
 
 SK_INLINE void f8_transpose(sk_f8 a, sk_f8 b, sk_f8 c, sk_f8 d, sk_f8 out[4]) {
-  sk_f8 ab = f8_zip_low(a, b), cd = f8_zip_low(c, d), ef = f8_zip_high(a, b), gh = f8_zip_high(c, d);
+  sk_f8 ab = sk_zip_low(a, b), cd = sk_zip_low(c, d), ef = sk_zip_high(a, b), gh = sk_zip_high(c, d);
   out[0] = (sk_f8){f4_firsts(ab.low, cd.low), f4_firsts(ab.high, cd.high)};
   out[1] = (sk_f8){f4_lasts(ab.low, cd.low), f4_lasts(ab.high, cd.high)};
   out[2] = (sk_f8){f4_firsts(ef.low, gh.low), f4_firsts(ef.high, gh.high)};
@@ -196,6 +196,23 @@ SK_INLINE void f8_store_quads(float *p, const sk_f8 v[4]) {
   float32x4x4_t high = {{v[0].high, v[1].high, v[2].high, v[3].high}};
   vst4q_f32(p, low);
   vst4q_f32(p + 16, high);
+}
+
+SK_INLINE void f8_load_cells(const float *p, sk_f8 out[4]) {
+  float32x4x4_t a = vld4q_f32(p), b = vld4q_f32(p + 16);
+  int i;
+  for (i = 0; i < 4; i++) out[i] = (sk_f8){vuzp1q_f32(a.val[i], b.val[i]), vuzp2q_f32(a.val[i], b.val[i])};
+}
+
+SK_INLINE void f8_store_cells(float *p, const sk_f8 v[3]) {
+  float32x4x4_t a, b;
+  int i;
+  for (i = 0; i < 4; i++) {
+    a.val[i] = vzip1q_f32(v[i < 3 ? i : 2].low, v[i < 3 ? i : 2].high);
+    b.val[i] = vzip2q_f32(v[i < 3 ? i : 2].low, v[i < 3 ? i : 2].high);
+  }
+  vst4q_f32(p, a);
+  vst4q_f32(p + 16, b);
 }
 
 SK_INLINE void f8_load_triples(const float *p, sk_f8 out[3]) {
