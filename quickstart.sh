@@ -8,11 +8,16 @@
 #   sh quickstart.sh wheel [FOLDER] [OPTIONS]
 #                                       builds the wheels for x86-64 and ARM into FOLDER (dist, if not given);
 #                                       --processor x86_64 (or aarch64) builds for one only, --help tells the rest
+#   sh quickstart.sh test-wheel [WHEEL] [ARGUMENTS]
+#                                       runs the quick tests against the wheel in a fresh Debian without a compiler
+#   sh quickstart.sh test-arm [WHEEL] [ARGUMENTS]
+#                                       runs the tests of what computes in a fresh Debian for arm64, which qemu runs
 #   sh quickstart.sh release VERSION [--dry-run]
 #                                       commits, tags and builds a release, without uploading it: docs/releasing.md
 #
 # ARGUMENTS are pytest's. Tests run in one process more than there are processors, at most four; add -n 0 for
-# one process, as a debugger (--pdb) needs it.
+# one process, as a debugger (--pdb) needs it. WHEEL is a file; if it is not given, the wheel is built first. Both
+# commands that test wheels are for root; .ci/roots.py says what they do and which variables they read.
 #
 # Each command installs the Debian packages that are missing (as root or by sudo) and makes .venv beside this file
 # (test-extras: .venv-extras) if it is not there. All but wheel and release install skinpy into it. You can repeat
@@ -23,6 +28,7 @@ cd "$(dirname "$0")"
 OLDEST_PYTHON="3, 11"
 VENV=.venv
 ONLY_WHEELS=
+ROOT_FOR=
 # Some tests wait, for a signal or a time limit: one process more than processors has work then.
 PARALLEL="--numprocesses=$(($(nproc) + 1)) --maxprocesses=4 --dist=loadfile --no-loadscope-reorder"
 
@@ -96,6 +102,9 @@ wanted_packages() {
     # The tests with JupyterLab and with three.js. Node may come from elsewhere, with an npm of its own.
     [ "${SKINPY_EXTRAS:-}" != 1 ] || echo chromium
     [ "${SKINPY_EXTRAS:-}" != 1 ] || command -v npm >/dev/null || printf '%s\n' nodejs npm
+    # What makes a root, and what runs the programs of another processor in it.
+    [ -z "$ROOT_FOR" ] || echo debootstrap
+    [ "$ROOT_FOR" != arm ] || echo qemu-user-static
 }
 
 is_installed() {
@@ -199,6 +208,31 @@ make_wheels() {
     "$VENV/bin/python" .ci/wheel.py "$@"
 }
 
+# Tests the wheel that is named, or that of this commit, in a root. The checkout's skinpy says what is right.
+test_in_root() {
+    ROOT_FOR=$1
+    shift
+    processor=x86_64
+    [ "$ROOT_FOR" != arm ] || processor=aarch64
+    [ "$(id -u)" = 0 ] || fail "only root can make a root. Run the command with sudo."
+    install_packages
+    make_venv
+    "$VENV/bin/python" -c 'import skinpy._core, PIL' 2>/dev/null || install_skinpy view
+    case "${1:-}" in
+    *.whl)
+        wheel=$1
+        shift
+        ;;
+    *)
+        rm -rf .roots/wheels
+        make_wheels .roots/wheels --processor "$processor"
+        wheel=$(ls .roots/wheels/*.whl)
+        ;;
+    esac
+    # shellcheck disable=SC2086  # the options are words
+    "$VENV/bin/python" .ci/roots.py "$ROOT_FOR" "$wheel" $PARALLEL "$@"
+}
+
 make_release() {
     install_packages
     make_venv
@@ -223,12 +257,21 @@ wheel)
     shift
     make_wheels "$@"
     ;;
+test-wheel)
+    shift
+    test_in_root wheel "$@"
+    ;;
+test-arm)
+    shift
+    test_in_root arm "$@"
+    ;;
 release)
     shift
     make_release "$@"
     ;;
 *)
-    printf 'usage: sh quickstart.sh [test | test-extras [pytest arguments] | wheel [folder] [options] | release version]\n' >&2
+    printf 'usage: sh quickstart.sh [%s | %s]\n' 'test | test-extras | test-wheel | test-arm [pytest arguments]' \
+        'wheel [folder] [options] | release version' >&2
     exit 2
     ;;
 esac

@@ -7,6 +7,10 @@ then gives nothing.)
 SKINPY_CI=1 asks for everything: tests marked `ci` (they install packages, or run linters) are skipped
 without it. With it a test that skips itself fails, unless what it lacks is listed in `MAY_LACK` or `EXTRAS`.
 
+SKINPY_INSTALLED=1 says that an installed skinpy is tested without its checkout, as `sh quickstart.sh
+test-wheel` does. What needs the checkout calls `needs_checkout` and is skipped by name. Here too a test that
+skips itself fails, unless what it lacks is listed.
+
 Tests marked `extras` need packages that no ordinary run installs, and are skipped by name without them.
 `sh quickstart.sh test-extras` installs these packages, runs these tests and sets SKINPY_EXTRAS=1, with which
 such a skip is a failure.
@@ -31,6 +35,7 @@ FULL_RUN = os.environ.get("SKINPY_CI") == "1"
 HANGS = 3000.0
 #: Files that take more than 15 seconds of CPU time in every run, beside those with tests for the full run.
 LONG = ("corpus", "docs", "import_limits", "import_sanitized", "isolation", "viewers")
+INSTALLED = os.environ.get("SKINPY_INSTALLED") == "1"
 WITH_EXTRAS = os.environ.get("SKINPY_EXTRAS") == "1"
 
 #: Why a test may be skipped in the full run: of all else quickstart.sh installs what the tests need.
@@ -45,7 +50,7 @@ MAY_LACK = re.compile(
             "Linux|no os.fork|glibc|/dev/full|[Ll]inux's loader|old kernel|root may write",
             "no OpenGL extension|this OpenGL has no|no EGL whose context could be lost",
             "a sanitizer|THREAD SANITIZER: its programs do not run here|-fcallgraph-info",
-            "none are recorded for",
+            "none are recorded for|SKINPY_RESULTS",
             # a source distribution, which has no examples
             "repository's examples|no folder (benchmarks|[.]ci)",
         )
@@ -56,6 +61,21 @@ MAY_LACK = re.compile(
 EXTRAS = re.compile(
     r"SKINPY_NODE_MODULES|three\.js|node\b|JupyterLab|(numba|usd-core|hadolint|py-rattler-build) is missing"
 )
+
+#: Why a test may also be skipped where an installed skinpy is tested, in a system that has little else.
+NOT_INSTALLED = re.compile(
+    "needs the checkout|no folder .ci|for the full run|mounting is not allowed"
+    "|no C compiler|no Chromium|(Xvfb|strace) is not"
+)
+
+
+def needs_checkout() -> None:
+    """Skips the test or the module that calls it where there is no checkout.
+
+    It is for tests of the sources, builds and documentation, and of what is compiled from the sources.
+    """
+    if INSTALLED:
+        pytest.skip("it needs the checkout", allow_module_level=True)
 
 
 def data_file(*parts: str) -> Path:
@@ -91,7 +111,7 @@ def opengl() -> Iterator[None]:
     try:
         gl.call(lambda context: None)
     except GraphicsError as error:
-        if FULL_RUN:
+        if FULL_RUN or INSTALLED:
             raise
         pytest.skip(str(error))
     yield
@@ -122,6 +142,14 @@ def takes_long(item: pytest.Item) -> bool:
     return item.path.stem.removeprefix("test_") in LONG or hasattr(getattr(item, "module", None), "FULL_RUN")
 
 
+def pytest_sessionstart() -> None:
+    import skinpy
+
+    package = Path(skinpy.__file__).parent
+    if INSTALLED and package.is_relative_to(ROOT):
+        pytest.exit(f"SKINPY_INSTALLED=1, but {package} is in the checkout", returncode=4)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     # Files with long runs begin first: where files run side by side, the others then fill up the time.
     long = {item.path for item in items if item.get_closest_marker("ci") or takes_long(item)}
@@ -136,9 +164,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def _no_silent_skip(report: pytest.CollectReport | pytest.TestReport) -> None:
     """Where quickstart.sh has installed what the tests need, a skip for want of a tool is a failure."""
-    if not (FULL_RUN or WITH_EXTRAS) or not report.skipped or hasattr(report, "wasxfail"):
+    if not (FULL_RUN or WITH_EXTRAS or INSTALLED) or not report.skipped or hasattr(report, "wasxfail"):
         return
     reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+    if INSTALLED and NOT_INSTALLED.search(reason):
+        return
     if MAY_LACK.search(reason) or (EXTRAS.search(reason) and not WITH_EXTRAS):
         return
     report.outcome = "failed"

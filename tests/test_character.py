@@ -18,7 +18,7 @@ import skinpy
 
 ROOT = Path(__file__).resolve().parents[1]
 SCRIPT = ROOT / "examples" / "make_character.py"
-FILE = ROOT / "skinpy" / "data" / "character.glb"
+FILE = Path(skinpy.__file__).parent / "data" / "character.glb"
 DTYPES = {5126: "<f4", 5123: "<u2", 5121: "u1"}
 WIDTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT4": 16}
 # Ground speed (m/s), and the phases between which the left foot's toes are on the ground.

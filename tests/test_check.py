@@ -9,7 +9,7 @@ import import_cases
 import numpy as np
 import pytest
 from builders import Gltf
-from conftest import ROOT
+from conftest import ROOT, needs_checkout
 
 import skinpy
 from skinpy import Clip, Finding, Findings, Model, check
@@ -331,6 +331,7 @@ def test_a_clip_without_ticks_per_second(tmp_path: Path) -> None:
 
 
 def test_every_report_code_has_a_level_and_a_remedy() -> None:
+    needs_checkout()
     from skinpy.checking.report import _MEANING, _OWN
 
     table = (ROOT / "csrc" / "import" / "import_report.h").read_text(encoding="utf-8")
@@ -741,7 +742,7 @@ def test_names_that_are_not_utf8(tmp_path: Path, capsys: pytest.CaptureFixture[s
 
 
 def test_every_code_is_on_the_page() -> None:
-    sources = "".join(path.read_text() for path in (ROOT / "skinpy/checking").glob("*.py"))
+    sources = "".join(path.read_text() for path in (Path(skinpy.__file__).parent / "checking").glob("*.py"))
     codes = set(re.findall(r'\bfinding\(\s*"(\w+)"', sources)) | {
         "rotation_pop",
         "translation_pop",

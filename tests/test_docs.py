@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 
 import pytest
+from conftest import ROOT, needs_checkout
 
-ROOT = Path(__file__).parents[1]
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
@@ -43,6 +43,7 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 def test_every_report_code_is_explained() -> None:
     """With its severity, and with the remedy of skinpy.check."""
+    needs_checkout()
     from skinpy.checking.report import _MEANING, _OWN
 
     table = (ROOT / "csrc" / "import" / "import_report.h").read_text(encoding="utf-8")

@@ -62,7 +62,7 @@ def z_up_fbx() -> bytes:
 
 def glb_with_a_texture() -> bytes:
     """The bundled character is textured."""
-    return (ROOT / "skinpy" / "data" / "character.glb").read_bytes()
+    return (Path(skinpy.__file__).parent / "data" / "character.glb").read_bytes()
 
 
 def tds_sample() -> bytes:

@@ -13,7 +13,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
-from conftest import HANGS, ROOT
+from conftest import HANGS, ROOT, needs_checkout
 
 import skinpy
 from skinpy.__main__ import main
@@ -40,6 +40,7 @@ def test_every_page_is_in_the_table_of_contents() -> None:
 
 
 def test_pages_that_the_sources_name_are_there() -> None:
+    needs_checkout()
     folders = [ROOT / "skinpy", ROOT / "csrc", ROOT / "shaders", ROOT / "examples"]
     paths = [path for folder in folders for path in folder.rglob("*.*") if path.suffix in SOURCES]
     named = {name for path in paths for name in re.findall(r"docs/[\w-]+\.md", path.read_text("utf-8"))}

@@ -13,10 +13,12 @@ from typing import Any
 import numpy as np
 import public_functions
 import pytest
+from conftest import needs_checkout
 
 import skinpy
 
 pytest.importorskip("moderngl", reason="skinpy.render and skinpy.view need the extra 'view'")
+needs_checkout()
 validation = pytest.importorskip("numpydoc.validate", reason="numpydoc comes with the extra 'dev'")
 
 #: Modules with public classes in addition to those that tests/public_functions.py inspects.

@@ -2,10 +2,12 @@
 
 import re
 
-from conftest import ROOT
+from conftest import ROOT, needs_checkout
 
 import skinpy
 from skinpy.limits import DEFAULT_FORMATS, FRAGILE_FORMATS
+
+needs_checkout()
 
 TABLE = (ROOT / "csrc" / "import" / "import_format.c").read_text(encoding="utf-8")
 #: Suffixes and allowance of each row.

@@ -18,7 +18,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from c_compiler import SOURCES, compiler, include_flags, run
-from conftest import DATA, ROOT
+from conftest import DATA, ROOT, needs_checkout
+
+needs_checkout()
 
 C_FILES = sorted([*SOURCES.rglob("*.[ch]"), *SOURCES.rglob("*.cpp")])
 HEADERS = [path for path in C_FILES if path.suffix == ".h"]

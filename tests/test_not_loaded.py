@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import ROOT
+from conftest import ROOT, needs_checkout
 
 import skinpy
 from skinpy import _not_loaded
@@ -21,6 +21,7 @@ ALONE = "import sys; sys.meta_path[:] = [one for one in sys.meta_path if 'ditabl
 @pytest.fixture
 def package(tmp_path: Path) -> Path:
     """The package without what is built."""
+    needs_checkout()
     package = tmp_path / "skinpy"
     shutil.copytree(ROOT / "skinpy", package, ignore=shutil.ignore_patterns("*.so", "__pycache__"))
     return package

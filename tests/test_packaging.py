@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import HANGS, ROOT
+from conftest import HANGS, ROOT, needs_checkout
 
 import skinpy
 
@@ -145,6 +145,7 @@ def check_facts(facts: dict[str, Any], importer_works: bool) -> None:
 
 
 def test_this_installation(tmp_path: Path) -> None:
+    needs_checkout()
     check_facts(probe(sys.executable, tmp_path), importer_works=True)
 
 
@@ -152,7 +153,7 @@ def test_metadata() -> None:
     metadata = importlib.metadata.metadata(PROJECT["name"])
     assert metadata["Version"] == PROJECT["version"]
     assert metadata["License-Expression"] == "MIT"
-    extras = {"view", "plot", "jupyter", "video", "benchmarks", "docs", "dev"}
+    extras = {"view", "plot", "jupyter", "video", "benchmarks", "docs", "test", "dev"}
     assert set(metadata.get_all("Provides-Extra")) == extras
     needed = importlib.metadata.requires(PROJECT["name"]) or []
     plain = {re.split(r"[<>=! ]", line)[0] for line in needed if "extra ==" not in line}
@@ -169,6 +170,7 @@ def test_command_is_installed() -> None:
 
 def setup_says(tmp_path: Path, **environment: str) -> str:
     """The words of a build that must fail; it never gets as far as to write anything."""
+    needs_checkout()
     done = subprocess.run(
         [sys.executable, "setup.py", "--version"],
         cwd=ROOT,

@@ -620,7 +620,7 @@ def test_a_framebuffer_that_opengl_refuses(monkeypatch: Any) -> None:
 # ------------------------------------------------------------------------------------------------ a data set
 
 ROOT = Path(__file__).parents[1]
-CHARACTER = ROOT / "skinpy" / "data" / "character.glb"
+CHARACTER = Path(skinpy.__file__).parent / "data" / "character.glb"
 
 
 def data_set(folder: Path, count: int) -> list[str]:

@@ -16,9 +16,11 @@ import numpy as np
 import pytest
 import seed_models
 from c_compiler import LIBRARIES, compile_core, compile_importer, compiler, include_flags, run
-from conftest import DATA, HANGS, ROOT
+from conftest import DATA, HANGS, ROOT, needs_checkout
 
 import skinpy
+
+needs_checkout()
 
 HERE = Path(__file__).parent
 SECONDS = int(os.environ.get("SKINPY_FUZZ_SECONDS", "30"))
