@@ -234,6 +234,7 @@ test_in_root() {
 }
 
 make_release() {
+    ONLY_WHEELS=1
     install_packages
     make_venv
     quietly "$VENV/bin/python" -m pip --disable-pip-version-check install build packaging "towncrier>=25.8" "twine>=6.1" ||

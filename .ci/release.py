@@ -41,8 +41,12 @@ def say(words: str) -> None:
 
 
 def run(*command: str | Path, cwd: Path, **environment: str) -> str:
-    """What a command prints; ends the release, and shows all its words, where it fails."""
-    done = subprocess.run(
+    """What a command prints; ends the release, and shows all its words, where it fails.
+
+    It has a process group, so that all that it started ends with this program. But git may ask for the
+    password of a signature, which only a terminal's own group can read.
+    """
+    process = subprocess.Popen(
         [str(part) for part in command],
         cwd=cwd,
         env=os.environ | environment,
@@ -50,11 +54,18 @@ def run(*command: str | Path, cwd: Path, **environment: str) -> str:
         stderr=subprocess.STDOUT,
         encoding="utf-8",
         errors="replace",
-        check=False,
+        process_group=None if command[0] == "git" else 0,
     )
-    if done.returncode:
-        sys.exit(f"{done.stdout}release: this command failed: {shlex.join(map(str, command))}")
-    return done.stdout.strip()
+    try:
+        said, _ = process.communicate()
+    except BaseException:
+        if command[0] != "git":
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        raise
+    if process.returncode:
+        sys.exit(f"{said}release: this command failed: {shlex.join(map(str, command))}")
+    return said.strip()
 
 
 def git(*arguments: str | Path, cwd: Path = ROOT) -> str:

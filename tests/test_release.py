@@ -298,7 +298,8 @@ def test_release_that_fails_leaves_all_as_it_was(repository: Path, first: str, r
 def test_release_that_is_interrupted_leaves_all_as_it_was(repository: Path, number: int) -> None:
     pytest.importorskip("towncrier", reason="towncrier is missing")
     reached = repository.parent / "reached"
-    write_quickstart(repository, f"touch {reached}; exec sleep 1000")
+    # The build has a process of its own, as a compiler is one.
+    write_quickstart(repository, f"sleep 1000 & echo $! >{reached}.new; mv {reached}.new {reached}; wait")
     commit(repository)
     before = state(repository)
     process = start(repository, "0.1.0")
@@ -308,6 +309,9 @@ def test_release_that_is_interrupted_leaves_all_as_it_was(repository: Path, numb
     process.send_signal(number)
     process.communicate(timeout=HANGS)
     assert process.returncode == 128 + number
+    compiler = Path(f"/proc/{reached.read_text().strip()}/cmdline")
+    while compiler.exists() and compiler.read_bytes():  # empty: it has ended, and nobody has asked how yet
+        time.sleep(0.02)
     assert state(repository) == before and list((repository.parent / "work").iterdir()) == []
 
 
