@@ -20,7 +20,7 @@ from wheel_libraries import build, fetch, variables
 
 ROOT = Path(__file__).resolve().parent.parent
 #: What every build has, whatever Python was built with: setuptools would take its Python's options.
-CFLAGS = "-DNDEBUG -fwrapv -ffunction-sections -fdata-sections"
+CFLAGS = "-DNDEBUG -fwrapv -fomit-frame-pointer -ffunction-sections -fdata-sections"
 
 # Prints what a Python says of itself that a build needs.
 ASK = """
