@@ -24,12 +24,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy
 from setuptools import Extension, find_packages, setup
 from setuptools.command.build_ext import build_ext
 
 ROOT = Path(__file__).parent
 OLDEST_ASSIMP = 6  # 5.x has no kinds of key interpolation and other struct sizes
+OLDEST_NUMPY = 2  # to build; a build with its headers runs with 1.26, too
+ON_LINUX = sys.platform == "linux"
 LIMITED_API = not sysconfig.get_config_var("Py_GIL_DISABLED")  # free-threaded Pythons do not have it
 
 
@@ -38,15 +39,15 @@ class Needs:
 
     def __init__(self) -> None:
         self.missing: list[str] = []
-        self.packages: list[str] = []  # of Debian, which have what is missing
-        self.remedies: list[str] = []  # for what no package of Debian has
+        self.debian: list[str] = []  # packages that have what is missing
+        self.pip: list[str] = []
 
-    def note(self, what: str, packages: str = "", remedy: str = "") -> None:
+    def note(self, what: str, debian: str = "", pip: str = "") -> None:
         self.missing.append(what)
-        self.packages += packages.split()
-        self.remedies += [remedy] if remedy else []
+        self.debian += debian.split()
+        self.pip += pip.split()
 
-    def find_headers(self, name: str, header: str, packages: str = "", remedy: str = "") -> Path:
+    def find_headers(self, name: str, header: str, debian: str = "", pip: str = "") -> Path:
         """The first candidate folder in which `header` stands."""
         for folder in include_candidates(name):
             if (folder / header).is_file():
@@ -55,7 +56,7 @@ class Needs:
         if prefix := os.environ.get(variable):
             self.note(f"{header} in {variable} ({prefix})")
         else:
-            self.note(header, packages, remedy)
+            self.note(header, debian, pip)
         return Path()
 
     def check(self) -> None:
@@ -64,11 +65,12 @@ class Needs:
             return
         *first, last = self.missing
         lacks = f"{', '.join(first)} and {last} are missing" if first else f"{last} is missing"
-        remedies = [f"on Debian and Ubuntu, run apt-get install {' '.join(self.packages)}"] * bool(
-            self.packages
-        )
-        places = "docs/installing.md says where skinpy looks"
-        raise SystemExit(f"skinpy cannot be built: {'; '.join([lacks, *remedies, *self.remedies, places])}.")
+        parts = [f"skinpy cannot be built: {lacks}"]
+        if self.debian:
+            parts.append(f"on Debian and Ubuntu, run apt-get install {' '.join(self.debian)}")
+        if self.pip:
+            parts.append(f"run pip install {shlex.join(self.pip)}")
+        raise SystemExit("; ".join([*parts, "docs/installing.md says where skinpy looks."]))
 
 
 def compiler(variable: str, otherwise: str) -> list[str]:
@@ -88,6 +90,20 @@ def find_compiler(needs: Needs) -> None:
             needs.note(f"a C compiler with its headers ({command[0]})", "gcc libc6-dev")
     if not any(Path(sysconfig.get_path(kind), "Python.h").is_file() for kind in ("include", "platinclude")):
         needs.note("Python.h", "python3-dev")
+
+
+def find_numpy(needs: Needs) -> Path:
+    """Include folder of NumPy, which is new enough."""
+    try:
+        import numpy
+    except ImportError:
+        found = ""
+    else:
+        if int(numpy.__version__.split(".")[0]) >= OLDEST_NUMPY:
+            return Path(numpy.get_include())
+        found = f" ({numpy.__version__} is too old)"
+    needs.note(f"NumPy {OLDEST_NUMPY}{found}", pip="numpy>=2,<3")
+    return Path()
 
 
 def variable_of(name: str) -> str:
@@ -142,8 +158,8 @@ def assimp_version(include: Path) -> str:
 
 def find_assimp(needs: Needs) -> tuple[Path, str]:
     """Include folder and version of Assimp, which is new enough."""
-    remedy = 'run pip install "cmeel-assimp>=6.0.5,<7"'  # which a build in isolation, as pip makes it, has
-    include = needs.find_headers("assimp", "assimp/scene.h", remedy=remedy)
+    wheel = "cmeel-assimp>=6.0.5,<7"  # which a build in isolation, as pip makes it, has
+    include = needs.find_headers("assimp", "assimp/scene.h", pip=wheel)
     version = assimp_version(include)
     # Of use where no version was found: this kind of key interpolation came with Assimp 6.
     kinds = include / "assimp/anim.h"
@@ -151,7 +167,7 @@ def find_assimp(needs: Needs) -> tuple[Path, str]:
     is_old = not has_kinds or (version and int(version.split(".")[0]) < OLDEST_ASSIMP)
     if is_old and include != Path():
         found = f"Assimp {version or 'of an old version'} in {include} is too old"
-        needs.note(f"Assimp {OLDEST_ASSIMP} or newer ({found})", remedy=remedy)
+        needs.note(f"Assimp {OLDEST_ASSIMP} or newer ({found})", pip=wheel)
     return include, version or f"{OLDEST_ASSIMP} or newer"
 
 
@@ -275,6 +291,7 @@ class IncrementalBuild(build_ext):
             record.write_text(command)
 
         self.compiler.compile = side_by_side(self.compiler, compile_if_outdated)
+        self.force = True  # without it, an extension is skipped whose options changed and not its sources
         super().build_extensions()
 
     def get_ext_filename(self, fullname: str) -> str:
@@ -385,77 +402,106 @@ def debug_args() -> list[str]:
     return [] if sanitizer_args() or "-g" in os.environ.get("CFLAGS", "").split() else ["-g0"]
 
 
-def extensions() -> list[Extension]:
+class Found(NamedTuple):
+    """What a build uses of others: include folders, and the libraries that the importer links to."""
+
+    numpy: Path
+    assimp: Path
+    assimp_version: str
+    cglm: Path
+    jsmn: Path
+    zlib: Library
+    expat: Library
+    meshoptimizer: Library | None
+    draco: Library | None
+
+    @property
+    def libraries(self) -> list[Library]:
+        return [one for one in (self.zlib, self.expat, self.meshoptimizer, self.draco) if one]
+
+    @property
+    def macros(self) -> list[tuple[str, str]]:
+        """The versions that are built in, as texts."""
+        versions = {
+            "SKINPY_VERSION": project()["version"],
+            "SKINPY_BUILT_ASSIMP": self.assimp_version,
+            "SKINPY_MESHOPTIMIZER": self.meshoptimizer and self.meshoptimizer.version,
+            "SKINPY_DRACO": self.draco and self.draco.version,
+        }
+        return [(name, f'"{version}"') for name, version in versions.items() if version]
+
+
+def find_all() -> Found:
     needs = Needs()
     find_compiler(needs)
-    assimp, built_assimp = find_assimp(needs)
-    cglm = needs.find_headers("cglm", "cglm/cglm.h", "libcglm-dev")
-    jsmn = needs.find_headers("jsmn", "jsmn.h", "libjsmn-dev")
-    zlib = find_library(needs, "zlib", "zlib.h", "zlib1g-dev", "-lz")
-    expat = find_library(needs, "expat", "expat.h", "libexpat1-dev", "-lexpat")
-    meshoptimizer, draco = find_meshoptimizer(needs), find_draco(needs)
+    found = Found(
+        find_numpy(needs),
+        *find_assimp(needs),
+        needs.find_headers("cglm", "cglm/cglm.h", "libcglm-dev"),
+        needs.find_headers("jsmn", "jsmn.h", "libjsmn-dev"),
+        find_library(needs, "zlib", "zlib.h", "zlib1g-dev", "-lz"),
+        find_library(needs, "expat", "expat.h", "libexpat1-dev", "-lexpat"),
+        find_meshoptimizer(needs),
+        find_draco(needs),
+    )
     needs.check()
-    libraries = [zlib, expat, *(library for library in (meshoptimizer, draco) if library)]
+    return found
+
+
+def extension(
+    kind: type[Extension],
+    name: str,
+    sources: list[str],
+    foreign: list[Path],
+    macros: list[tuple[str, str]],
+    link_args: list[str],
+) -> Extension:
     # No -march: one build runs on every x86-64. No -ffast-math and no contraction: the plain path gives the
     # same bits with every compiler.
-    compile_args = ["-std=c11", "-O3", "-ffp-contract=off", "-fvisibility=hidden", "-Wall", "-Wextra"]
-    compile_args += debug_args()
-    sanitizers = sanitizer_args()
-    headers = files("csrc/**/*.h")
-    core = files("csrc/core/**/*.c")
-    parts_of_import = ("base/sk_base", "base/sk_math", "model/sk_block", "model/sk_lines", "model/sk_pack")
-    core_of_import = [f"csrc/core/{name}.c" for name in parts_of_import]
+    options = ["-std=c11", "-O3", "-ffp-contract=off", "-fvisibility=hidden", "-Wall", "-Wextra"]
+    # -isystem: warnings in foreign headers are not ours to mend. /usr/include is searched anyway, and to name
+    # it would put it in front of the compiler's own headers.
+    include = [f"-isystem{folder}" for folder in sorted({*foreign} - {Path("/usr/include")})]
+    return kind(
+        f"skinpy.{name}",
+        sources=sources,
+        depends=files("csrc/**/*.h"),
+        define_macros=macros,
+        extra_compile_args=[*options, *debug_args(), *include, *sanitizer_args()],
+        extra_link_args=[*link_args, "-pthread", *sanitizer_args()],
+        libraries=["m", "dl"] if ON_LINUX else ["m"],
+        py_limited_api=LIMITED_API and kind is Core,
+    )
 
-    def extension(
-        name: str,
-        sources: list[str],
-        foreign: set[Path],
-        link_args: list[str],
-        kind: type[Extension],
-    ) -> Extension:
-        # -isystem: warnings in foreign headers are not ours to mend. /usr/include is searched anyway, and
-        # to name it would put it in front of the compiler's own headers.
-        include_args = [f"-isystem{folder}" for folder in sorted(foreign - {Path("/usr/include")})]
-        return kind(
-            f"skinpy.{name}",
-            sources=sources,
-            depends=headers,
-            define_macros=[
-                ("SKINPY_VERSION", f'"{project()["version"]}"'),
-                ("SKINPY_BUILT_ASSIMP", f'"{built_assimp}"'),
-                *([("SKINPY_MESHOPTIMIZER", f'"{meshoptimizer.version}"')] if meshoptimizer else []),
-                *([("SKINPY_DRACO", f'"{draco.version}"')] if draco else []),
-                *([("Py_LIMITED_API", "0x030B0000")] if LIMITED_API and kind is Core else []),
-            ],
-            extra_compile_args=compile_args + include_args + sanitizers,
-            extra_link_args=[*link_args, "-pthread", *sanitizers],
-            libraries=["m", "dl"] if sys.platform == "linux" else ["m"],
-            py_limited_api=LIMITED_API and kind is Core,
-        )
 
-    # Only Linux has a worker. Elsewhere worker_spawn.c says that there is none.
-    on_linux = sys.platform == "linux"
-    shared = ["csrc/worker/worker_io.c"] if on_linux else []
-    parent = ["csrc/worker/worker_spawn.c", *shared]
-    child = ["csrc/worker/worker_main.c", "csrc/worker/worker_sandbox.c", *shared]
+def core(found: Found) -> Extension:
+    patterns = ("csrc/core/**/*.c", "csrc/ext/*.c", "csrc/worker/worker_spawn.c")
+    sources = files(*patterns, *(["csrc/worker/worker_io.c"] if ON_LINUX else []))
+    macros = [*found.macros, *([("Py_LIMITED_API", "0x030B0000")] if LIMITED_API else [])]
+    return extension(Core, "_core", sources, [found.cglm, found.numpy], macros, [])
+
+
+def importer(found: Found) -> Extension:
+    of_core = ("base/sk_base", "base/sk_math", "model/sk_block", "model/sk_lines", "model/sk_pack")
+    patterns = (*(f"csrc/core/{name}.c" for name in of_core), "csrc/import/**/*.c")
+    sources = files(*patterns, *(["csrc/import/**/*.cpp"] if found.draco else []))
+    include = [found.cglm, found.assimp, found.jsmn, *(library.include for library in found.libraries)]
     # The importer asks nothing of Python and finds Assimp's functions at run time, so no name may be open.
     # A sanitizer's own functions come with the program.
-    closed = ["-Wl,--no-undefined"] if on_linux and not sanitizers else []
-    built = [
-        extension(
-            "_core", [*core, *files("csrc/ext/*.c"), *parent], {cglm, Path(numpy.get_include())}, [], Core
-        ),
-        extension(
-            "_import",
-            core_of_import + files("csrc/import/**/*.c", *(["csrc/import/**/*.cpp"] if draco else [])),
-            {cglm, assimp, jsmn, *(library.include for library in libraries)},
-            [*closed, *(option for library in libraries for option in library.link_args)],
-            SharedObject,
-        ),
-    ]
-    if on_linux:
-        built.append(extension("_worker", ["csrc/core/base/sk_base.c", *child], set(), ["-pie"], Program))
-    return built
+    closed = ["-Wl,--no-undefined"] if ON_LINUX and not sanitizer_args() else []
+    link_args = [*closed, *(option for library in found.libraries for option in library.link_args)]
+    return extension(SharedObject, "_import", sources, include, found.macros, link_args)
+
+
+def worker() -> Extension:
+    names = ("core/base/sk_base", "worker/worker_main", "worker/worker_sandbox", "worker/worker_io")
+    return extension(Program, "_worker", [f"csrc/{name}.c" for name in names], [], [], ["-pie"])
+
+
+def extensions() -> list[Extension]:
+    """What is built. Only Linux has a worker; elsewhere worker_spawn.c says that there is none."""
+    found = find_all()
+    return [core(found), importer(found), *([worker()] if ON_LINUX else [])]
 
 
 setup(

@@ -189,12 +189,13 @@ def test_a_named_prefix_without_its_headers_is_refused(tmp_path: Path, name: str
     assert f".h in SKINPY_{name.upper()}_DIR ({tmp_path / 'nowhere'}) is missing" in said
 
 
-#: Runs setup.py as on a system without headers.
+#: Runs setup.py as on a system without headers and NumPy.
 BARE = """
 import pathlib, runpy, sys
 sys.argv = ["setup.py", "--version"]
 there = pathlib.Path.is_file
 pathlib.Path.is_file = lambda path: path.suffix != ".h" and there(path)
+sys.modules["numpy"] = None  # importing it fails
 runpy.run_path("setup.py", run_name="__main__")
 """
 
@@ -210,10 +211,11 @@ def test_one_sentence_names_all_that_is_missing() -> None:
         text=True,
     )
     assert done.stderr == (
-        "skinpy cannot be built: a C compiler with its headers (no-such-cc), Python.h, assimp/scene.h, "
-        "cglm/cglm.h, jsmn.h, zlib.h and expat.h are missing; on Debian and Ubuntu, run apt-get install gcc "
-        "libc6-dev python3-dev libcglm-dev libjsmn-dev zlib1g-dev libexpat1-dev; "
-        'run pip install "cmeel-assimp>=6.0.5,<7"; docs/installing.md says where skinpy looks.\n'
+        "skinpy cannot be built: a C compiler with its headers (no-such-cc), Python.h, NumPy 2, "
+        "assimp/scene.h, cglm/cglm.h, jsmn.h, zlib.h and expat.h are missing; on Debian and Ubuntu, run "
+        "apt-get install gcc libc6-dev python3-dev libcglm-dev libjsmn-dev zlib1g-dev libexpat1-dev; "
+        "run pip install 'numpy>=2,<3' 'cmeel-assimp>=6.0.5,<7'; "
+        "docs/installing.md says where skinpy looks.\n"
     )
 
 
