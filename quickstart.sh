@@ -67,7 +67,7 @@ sys.exit(sys.version_info < ($OLDEST_PYTHON) or not os.path.isfile(header))" 2>/
 
 # Prints the Python to use. Nothing where none is good: then Debian's own gets installed.
 find_python() {
-    for candidate in python3 /usr/bin/python3 python3.13 python3.12 python3.11; do
+    for candidate in python3 /usr/bin/python3 python3.14 python3.13 python3.12 python3.11; do
         if good_python "$candidate"; then
             command -v "$candidate"
             return

@@ -45,6 +45,7 @@ MAY_LACK = re.compile(
             "SKINPY_DATA|shared test data",
             # what nobody installs for them
             "FREE-THREADED PYTHON|THREAD SANITIZER: docs/reliability|pymomentum-cpu is missing",
+            "a free-threaded Python, which has no limited API|no other Python",
             # the machine, its system, its compiler and its user
             "this processor or this build lacks|no (neon|avx2|avx512) here|no other core",
             "Linux|no os.fork|glibc|/dev/full|[Ll]inux's loader|old kernel|root may write",

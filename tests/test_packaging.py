@@ -16,6 +16,7 @@ import tarfile
 import tomllib
 import venv
 import zipfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -338,6 +339,27 @@ def test_wheel_serves_every_later_python(wheel: Path) -> None:
     ((_, found),) = said["specs"].items()
     results = {one["name"]: one["result"] for one in found["wheel"]}
     assert results["_core.abi3.so"]["is_abi3_baseline_compatible"], results
+
+
+def python_of(minor: int) -> str:
+    """A Python 3.`minor` with the GIL, of the PATH or of pyenv."""
+    root = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
+    for candidate in (f"python3.{minor}", *sorted(root.glob(f"versions/3.{minor}.*[0-9]/bin/python"))):
+        with suppress(OSError):
+            if not subprocess.run([candidate, "-c", "import venv"], capture_output=True).returncode:
+                return str(candidate)
+    pytest.skip(f"no other Python: 3.{minor} is not installed")
+
+
+@pytest.mark.ci
+@pytest.mark.skipif(FREE_THREADED, reason="a free-threaded Python, which has no limited API")
+@pytest.mark.parametrize("minor", sorted({12, 13, 14} - {sys.version_info.minor}))
+def test_wheel_on_another_python(wheel: Path, tmp_path: Path, minor: int) -> None:
+    """One wheel, of the Python that runs the tests, serves the others."""
+    run(python_of(minor), "-m", "venv", "--without-pip", tmp_path / "venv", cwd=tmp_path)
+    python = tmp_path / "venv/bin/python"
+    pip(python, "install", "--no-compile", wheel)
+    check_facts(probe(python, tmp_path), importer_works=True)
 
 
 @pytest.mark.ci
