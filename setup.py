@@ -149,8 +149,7 @@ def assimp_version(include: Path) -> str:
         if found:
             return found[1]
     for library in sorted(prefix.glob("lib*/**/libassimp.*")):
-        # libassimp.so.6.0.5, or libassimp.6.0.5.dylib
-        found = re.fullmatch(r"libassimp\.(?:so\.)?(\d+\.\d+\.\d+)(?:\.dylib)?", library.name)
+        found = re.fullmatch(r"libassimp\.so\.(\d+\.\d+\.\d+)", library.name)
         if found:
             return found[1]
     return ""

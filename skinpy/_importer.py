@@ -31,7 +31,7 @@ Isolation: TypeAlias = tuple[bytes, bytes, bytes, int, float, bytes, bool]
 
 # Imports are isolated by means of Linux. On other systems `load` imports in this process.
 _CAN_ISOLATE = sys.platform == "linux"
-_ASSIMP = "libassimp.6.dylib" if sys.platform == "darwin" else "libassimp.so.6"
+_ASSIMP = "libassimp.so.6"
 
 
 # ---- paths ----------------------------------------------------------------------------------------

@@ -23,8 +23,10 @@ static bool begin_plan(plan *p, const sk_mesh *mesh, bool shares_slots) {
   size_t lanes = shares_slots ? SK_SHARED_BLOCK_LANES : vertices;
   size_t count = (mesh->vertex_count + vertices - 1) / vertices;
   sk_influence_block *blocks = sk_alloc_zero(count * (sizeof *blocks + lanes * sizeof(uint16_t)));
-  *p = (plan){mesh, shares_slots, vertices, count, lanes, blocks, (uint16_t *)(blocks + count)};
-  return blocks != NULL;
+  *p = (plan){mesh, shares_slots, vertices, count, lanes, blocks, NULL};
+  if (!blocks) return false;
+  p->lanes = (uint16_t *)(blocks + count);
+  return true;
 }
 
 static size_t vertices_of(const plan *p, size_t block) {

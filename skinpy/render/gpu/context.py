@@ -17,7 +17,6 @@ context the next job gets a new one, and jobs with objects of the old one raise 
 from __future__ import annotations
 
 import atexit
-import contextlib
 import os
 import queue
 import threading
@@ -63,19 +62,18 @@ def create_context() -> moderngl.Context:
 
 def _remedy() -> str:
     """What to do without a context: a device or a driver is missing, or a limit leaves it no memory."""
-    with contextlib.suppress(ImportError):  # there are such limits on Unix alone
-        import resource
+    import resource
 
-        for limit, what, option in (
-            (resource.RLIMIT_AS, "address space (RLIMIT_AS", "v"),
-            (resource.RLIMIT_DATA, "data (RLIMIT_DATA", "d"),
-        ):
-            soft, _ = resource.getrlimit(limit)
-            if 0 <= soft < _DRIVER_BYTES:
-                return (
-                    f"This process has a limit of {soft} bytes of {what}, set outside of skinpy), which may "
-                    f"be too little for a driver; raise it with ulimit -{option}"
-                )
+    for limit, what, option in (
+        (resource.RLIMIT_AS, "address space (RLIMIT_AS", "v"),
+        (resource.RLIMIT_DATA, "data (RLIMIT_DATA", "d"),
+    ):
+        soft, _ = resource.getrlimit(limit)
+        if 0 <= soft < _DRIVER_BYTES:
+            return (
+                f"This process has a limit of {soft} bytes of {what}, set outside of skinpy), which may "
+                f"be too little for a driver; raise it with ulimit -{option}"
+            )
     packages = "install the packages libegl1, libgl1 and libgl1-mesa-dri; no GPU or screen is needed"
     # From this variable moderngl takes the number of the EGL device.
     if chosen := os.environ.get("GLCONTEXT_DEVICE_INDEX"):
