@@ -34,13 +34,14 @@ print(sysconfig.get_config_var("SOABI") if sysconfig.get_config_var("Py_GIL_DISA
 def header_options(python: str, compiler: Compiler, folder: Path) -> tuple[str, str]:
     """Compiler options for Python's headers, and the suffix of extension modules where it must be said.
 
-    The headers of this machine's Python serve for both processors: pyconfig.h states the sizes of C's types
-    and what the C library has, and these are the same. Debian's pyconfig.h includes one from a folder that is
-    named after the processor, beside the C library's own headers; so the compiler gets a folder with links to
-    that file alone, under both names.
+    The headers of this machine's Python and NumPy serve for both processors: they state the sizes of C's
+    types and what the C library has, and these are the same. Debian's pyconfig.h includes one from a folder
+    that is named after the processor, beside the C library's own headers; so the compiler gets a folder with
+    links to that file alone, under both names.
     """
     include, multiarch, soabi = run(python, "-c", ASK).split("\n")[:3]
-    suffix = f".{soabi.replace(multiarch, f'{compiler.processor}-linux-gnu')}.so" if soabi else ""
+    soabi = re.sub(r"\w+-linux-gnu$", f"{compiler.processor}-linux-gnu", soabi)
+    suffix = f".{soabi}.so" if soabi else ""
     version = Path(include).name
     own = Path(include).parent / multiarch / version
     if not (multiarch and own.is_dir()):
