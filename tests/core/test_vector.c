@@ -165,7 +165,8 @@ static void check_doubles(void) {
   DOUBLES(d4_xor(a, d4_set(-0.0)), -x);
   DOUBLES(d4_only_last(c), lane == 3 ? z : 0.0);
   DOUBLES(d4_of(f4_load(a8)), (double)a8[lane]);
-  CHECK_EQUAL(d4_signs(a), 0xA);
+  CHECK_EQUAL(d4_count(d4_less(a, d4_zero())), 2);
+  CHECK_EQUAL(d4_count(d4_at_most(a, a)), 4);
   d4_transpose(a, b, c, d4_set(9.0), out);
   for (i = 0; i < 4; i++) DOUBLES(out[i], lane == 0 ? a4[i] : lane == 1 ? b4[i] : lane == 2 ? c4[i] : 9.0);
   d4_load_beside(a4, at, &here, &next);

@@ -64,15 +64,15 @@ static void hermite_four(sk_d4 u, sk_d4 span, sk_f4 out[4]) {
 /* Moves four keys on to the last ones at or before four times; they are not behind these yet. */
 SK_INLINE void go_on_four(const double *times, sk_d4 limit, size_t key[HALF]) {
   double limits[HALF];
-  unsigned all = 0;
+  uint32_t any = 0;
   int lane;
   d4_store(limits, limit);
   for (lane = 0; lane < HALF; lane++) {
-    unsigned passed = sk_times_passed(times, key[lane], limits[lane]);
-    all |= passed;
-    key[lane] += (size_t)__builtin_popcount(passed);
+    uint32_t passed = sk_times_passed(times, key[lane], limits[lane]);
+    any |= passed;
+    key[lane] += passed;
   }
-  if (__builtin_expect(!(all & 8), 1)) return;
+  if (__builtin_expect(any < 4, 1)) return; /* none of them is 4 */
   for (lane = 0; lane < HALF; lane++)
     while (times[key[lane] + 1] <= limits[lane]) key[lane]++;
 }

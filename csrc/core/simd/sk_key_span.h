@@ -17,11 +17,10 @@ SK_KERNEL_BEGIN
 
 /* ---- the search for a key ------------------------------------------------------------------------------------- */
 
-/* Bits 0 to 3 say which of the four times behind a key are at or before `limit`. They are compared together, because a
-   processor would mispredict a branch for each of them half the time. */
-static inline unsigned sk_times_passed(const double *times, size_t key, double limit) {
-  sk_d4 behind = d4_load(times + key + 1);
-  return (unsigned)d4_signs(d4_at_most(behind, d4_set(limit)));
+/* How many of the four times behind a key are at or before `limit`. They are compared together, because a processor
+   would mispredict a branch for each of them half the time. */
+static inline uint32_t sk_times_passed(const double *times, size_t key, double limit) {
+  return d4_count(d4_at_most(d4_load(times + key + 1), d4_set(limit)));
 }
 
 /* The last key at or before a time, as sk_clip_find_key finds it. `limit` is the time plus the clip's tolerance, in
@@ -34,9 +33,9 @@ static inline uint32_t sk_time_line_find(const sk_time_line *line, double limit)
   bucket = position < line->bucket_count - 1 ? (uint32_t)position : line->bucket_count - 1;
   key = line->buckets[bucket];
   if (line->even) {
-    unsigned passed = sk_times_passed(times, key, limit);
-    key += (uint32_t)__builtin_popcount(passed);
-    if (passed != 0xF) return key;
+    uint32_t passed = sk_times_passed(times, key, limit);
+    key += passed;
+    if (passed < 4) return key;
   } else { /* bucket + 2, because rounding may have put keys of this bucket behind the start of the next one */
     uint32_t beyond = bucket + 2 < line->bucket_count ? line->buckets[bucket + 2] + 1 : line->key_count - 1;
     while (key + 4 < beyond) { /* a binary search in a bucket with many keys */

@@ -31,7 +31,8 @@
      x_and, x_or, x_xor        bit by bit, also for the sign bits of numbers
      x_clear(mask, a)          a, with zero in the lanes of the mask
      x_blend(a, b, mask)       b in the lanes of the mask, and a elsewhere
-     x_signs(a)                one bit for each lane: its sign bit, so that of a mask all lanes that are set
+     f8_signs(a)               one bit for each lane: its sign bit, so that of a mask all lanes that are set
+     d4_count(mask)            how many lanes are set
 
    lanes
      f8_join(low, high)        two f4 as one f8; f8_low(a) and f8_high(a) take it apart

@@ -203,7 +203,7 @@ SK_INLINE sk_d4 d4_xor(sk_d4 a, sk_d4 b) { return _mm256_xor_pd(a, b); }
 SK_INLINE sk_d4 d4_clear(sk_d4 mask, sk_d4 a) { return _mm256_andnot_pd(mask, a); }
 SK_INLINE sk_d4 d4_abs(sk_d4 a) { return _mm256_andnot_pd(_mm256_set1_pd(-0.0), a); }
 SK_INLINE sk_d4 d4_blend(sk_d4 a, sk_d4 b, sk_d4 mask) { return _mm256_blendv_pd(a, b, mask); }
-SK_INLINE int d4_signs(sk_d4 a) { return _mm256_movemask_pd(a); }
+SK_INLINE uint32_t d4_count(sk_d4 mask) { return (uint32_t)__builtin_popcount((unsigned)_mm256_movemask_pd(mask)); }
 SK_INLINE sk_d4 d4_only_last(sk_d4 a) { return _mm256_blend_pd(_mm256_setzero_pd(), a, 8); }
 
 SK_INLINE void d4_transpose(sk_d4 a, sk_d4 b, sk_d4 c, sk_d4 d, sk_d4 out[4]) {

@@ -278,10 +278,9 @@ SK_INLINE sk_d4 d4_clear(sk_d4 mask, sk_d4 a) {
 SK_INLINE sk_d4 d4_blend(sk_d4 a, sk_d4 b, sk_d4 mask) {
   return (sk_d4){vbslq_f64(sk_long_bits(mask.low), b.low, a.low), vbslq_f64(sk_long_bits(mask.high), b.high, a.high)};
 }
-SK_INLINE int d4_signs(sk_d4 a) {
-  const int32x4_t places = {0, 1, 2, 3};
-  uint32x4_t highs = vuzp2q_u32(vreinterpretq_u32_f64(a.low), vreinterpretq_u32_f64(a.high));
-  return (int)vaddvq_u32(vshlq_u32(vshrq_n_u32(highs, 31), places));
+SK_INLINE uint32_t d4_count(sk_d4 mask) {
+  uint32x4_t lanes = vuzp1q_u32(vreinterpretq_u32_f64(mask.low), vreinterpretq_u32_f64(mask.high));
+  return vaddvq_u32(vshrq_n_u32(lanes, 31));
 }
 SK_INLINE sk_d4 d4_only_last(sk_d4 a) { return (sk_d4){vdupq_n_f64(0.0), vsetq_lane_f64(0.0, a.high, 0)}; }
 

@@ -8,8 +8,8 @@
 typedef enum sk_store_hint {
   SK_STORE_CACHED,     /* a near cache holds everything: nothing is prefetched */
   SK_STORE_PREFETCHED, /* a far cache or none holds everything: the kernel prefetches inputs and results */
-  SK_STORE_STREAMED /* no cache holds the results: they are stored past the caches, to addresses aligned to 16 bytes,
-                          and inputs are prefetched */
+  SK_STORE_STREAMED /* no cache holds the results: on x86-64 they are stored past the caches, to addresses aligned to
+                          16 bytes, and inputs are prefetched */
 } sk_store_hint;
 
 /* One block of one palette. Its inputs and outputs begin with the block's first vertex. */
