@@ -71,13 +71,17 @@ class Left:
         )
 
 
+#: Empties the caches of attributes. Python 3.13 has another name for it, and 3.14 warns about the old one.
+clear_caches = getattr(sys, "_clear_internal_caches", None) or sys._clear_type_cache
+
+
 def open_files() -> int:
     return len(opened_files.open_files()) if os.path.isdir("/proc/self/fd") else 0
 
 
 def held() -> tuple[int, int, int]:
     finish_drawing()
-    sys._clear_type_cache()  # which holds on to thousands of names, put in by chance
+    clear_caches()  # which hold on to thousands of names, put in by chance
     gc.collect()
     finish_drawing()
     return _core._bytes_in_use(), sys.getallocatedblocks(), open_files()
