@@ -182,7 +182,7 @@ def pip(command: str, *arguments: str | Path) -> None:
 
 def copy_tests(root: Root) -> None:
     folder = root.path / "opt/skinpy-tests"
-    folder.mkdir()
+    folder.mkdir(parents=True)
     left_out = shutil.ignore_patterns("__pycache__", "_build", "jupyter_execute", "*.so")
     for name in COPIED:
         source = CHECKOUT / name

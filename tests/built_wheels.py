@@ -1,6 +1,7 @@
 """The wheels of this checkout, as `sh quickstart.sh wheel` builds them: once in a run of the tests.
 
-Several files of tests may want them, in several processes; the first to ask builds them.
+Several files of tests may want them, in several processes; the first to ask builds them. SKINPY_WHEELS names
+a folder that keeps them, for what tests them afterwards (.ci/run).
 """
 
 import fcntl
@@ -49,11 +50,12 @@ def shared_folder(temporary: pytest.TempPathFactory) -> Path:
 def built_wheels(temporary: pytest.TempPathFactory) -> dict[str, Path]:
     """The wheels by processor."""
     folder = shared_folder(temporary)
-    complete = folder / "complete"
+    complete = Path(os.environ.get("SKINPY_WHEELS") or folder / "complete")
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not complete.is_dir():
-            build_wheels(folder / "built", folder / "zig").rename(complete)
+            complete.parent.mkdir(exist_ok=True)
+            shutil.move(build_wheels(folder / "built", folder / "zig"), complete)
     (*wheels,) = complete.glob("*.whl")
     return {name: path for path in wheels for name in PROCESSORS if path.stem.endswith(name)}
 

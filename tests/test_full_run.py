@@ -30,7 +30,7 @@ MODULE = "import pytest\nhypothesis = pytest.importorskip('no_such_module', reas
 def test_skips_for_want_of_a_tool(tmp_path: Path, run: str, failed: int, skipped: int) -> None:
     (tmp_path / "test_some.py").write_text(TESTS)
     (tmp_path / "test_module.py").write_text(MODULE)
-    runs = {"SKINPY_CI": "", "SKINPY_EXTRAS": ""} | {run: "1"}
+    runs = {"SKINPY_CI": "", "SKINPY_EXTRAS": "", "SKINPY_INSTALLED": ""} | {run: "1"}
     environment = os.environ | {"PYTHONPATH": str(ROOT / "tests")} | runs
     options = ["-q", "-p", "conftest", "-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", tmp_path]
     done = subprocess.run(

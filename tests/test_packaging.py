@@ -203,6 +203,7 @@ runpy.run_path("setup.py", run_name="__main__")
 
 def test_one_sentence_names_all_that_is_missing() -> None:
     """And the packages of Debian that have it."""
+    needs_checkout()
     environment = {name: value for name, value in os.environ.items() if not name.startswith("SKINPY_")}
     done = subprocess.run(
         [sys.executable, "-c", BARE],
