@@ -145,12 +145,11 @@ def survey(
         calls = public_functions.cases(world)
         if draw:
             calls |= public_functions.drawn_cases(world)
-        gc.collect()
-        gc.freeze()  # so that each collection looks at what is new alone
-        found = [
-            measure(name, calls[name], cycles, None if name in MAIN else seconds)
-            for name in chosen(list(calls), only)
-        ]
+        found = []
+        for name in chosen(list(calls), only):
+            gc.collect()
+            gc.freeze()  # so that each collection looks at what is new alone
+            found.append(measure(name, calls[name], cycles, None if name in MAIN else seconds))
         gc.unfreeze()
     return found, [left for left in found if left.leaks]
 
