@@ -100,4 +100,7 @@ def add_contents(wheel: Path, sources: list[Source]) -> None:
         (information / "sboms").mkdir(exist_ok=True)
         bill = bill_of_materials(fields["Name"], fields["Version"], fields["License-Expression"], sources)
         (information / "sboms/skinpy.cdx.json").write_text(bill, encoding="utf-8")
+        # Who may write the files of a checkout depends on the user's umask. In a wheel it is always the same.
+        for path in filter(Path.is_file, unpacked.rglob("*")):
+            path.chmod(0o755 if path.stat().st_mode & 0o100 else 0o644)
         run(sys.executable, "-m", "wheel", "pack", "--dest-dir", wheel.parent, unpacked)

@@ -19,10 +19,15 @@ PROCESSORS = ("x86_64", "aarch64")
 LEFT_BEHIND = (".git", ".venv*", ".roots", ".*cache", "*.so", "_worker", "*.egg-info", "build", "dist")
 
 
-def build_wheels(folder: Path, cache: Path, *options: str) -> Path:
-    """Build into `folder`, in a copy of this checkout beside it; zig keeps what it compiles in `cache`."""
+def build_wheels(folder: Path, cache: Path, *options: str, added_mode: int = 0) -> Path:
+    """Build into `folder`, in a copy of this checkout beside it; zig keeps what it compiles in `cache`.
+
+    The files of the copy have the mode bits `added_mode` too.
+    """
     tree = folder.with_name(f"{folder.name}-tree")
     shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns(*LEFT_BEHIND, "__pycache__"))
+    for path in filter(Path.is_file, tree.rglob("*")):
+        path.chmod(path.stat().st_mode | added_mode)
     environment = {
         name: value for name, value in os.environ.items() if name not in ("CC", "CXX", "PYTHONPATH")
     }

@@ -155,10 +155,13 @@ def test_the_bill_of_materials_lists_each_part(wheel: Path, unpacked: Path) -> N
 
 
 def test_two_builds_give_the_same_bytes(own: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """In another folder. What zig has compiled of the same text with the same options is used again."""
+    """In another folder, and where others may write the files.
+
+    What zig has compiled of the same text with the same options is used again.
+    """
     folder = tmp_path_factory.mktemp("again") / "a-longer-name-than-before"
     cache = shared_folder(tmp_path_factory) / "zig"
-    (again,) = build_wheels(folder, cache, "--processor", platform.machine()).glob("*.whl")
+    (again,) = build_wheels(folder, cache, "--processor", platform.machine(), added_mode=0o22).glob("*.whl")
     assert again.name == own.name
     assert again.read_bytes() == own.read_bytes()
 
