@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import ROOT
+from conftest import ROOT, needs_checkout
+
+needs_checkout()
 
 PAGE = (ROOT / "docs/installing.md").read_text(encoding="utf-8")
 DOCKERFILE = ROOT / "examples/docker/Dockerfile"
