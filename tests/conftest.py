@@ -20,12 +20,16 @@ import gc
 import os
 import re
 import signal
+import tomllib
 from collections.abc import Generator, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+#: The metadata of the package.
+PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 DATA = Path(os.environ.get("SKINPY_DATA") or ROOT.parent / "shared" / "data").resolve()
 HAS_DATA = (DATA / "models").is_dir()
 NO_DATA = f"SKINPY_DATA: no shared test data at {DATA}"
@@ -52,8 +56,8 @@ MAY_LACK = re.compile(
             "no OpenGL extension|this OpenGL has no|no EGL whose context could be lost",
             "a sanitizer|THREAD SANITIZER: its programs do not run here|-fcallgraph-info",
             "none are recorded for|SKINPY_RESULTS",
-            # a source distribution, which has no examples
-            "repository's examples|no folder (benchmarks|[.]ci)",
+            # a source archive, which has all but the repository of git
+            "no git repository",
         )
     )
 )
@@ -65,7 +69,7 @@ EXTRAS = re.compile(
 
 #: Why a test may also be skipped where an installed skinpy is tested, in a system that has little else.
 NOT_INSTALLED = re.compile(
-    "needs the checkout|no folder .ci|for the full run|mounting is not allowed"
+    "needs the checkout|for the full run|mounting is not allowed"
     "|no C compiler|no Chromium|(Xvfb|strace) is not"
 )
 

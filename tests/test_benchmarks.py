@@ -10,14 +10,12 @@ from typing import Any
 import builders
 import numpy as np
 import pytest
+from conftest import ROOT, needs_checkout
 
 import skinpy
 
-ROOT = Path(__file__).resolve().parent.parent
+needs_checkout()
 sys.path.insert(0, str(ROOT))
-
-if not (ROOT / "benchmarks").is_dir():
-    pytest.skip("no folder benchmarks beside tests", allow_module_level=True)
 
 from benchmarks import (  # noqa: E402
     assimp_side,

@@ -9,11 +9,11 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from conftest import ROOT
+from conftest import ROOT, needs_checkout
+
+needs_checkout()
 
 SCRIPT = ROOT / ".ci/changes.py"
-if not SCRIPT.exists():
-    pytest.skip("no folder .ci beside tests", allow_module_level=True)
 
 
 @pytest.fixture(scope="module")

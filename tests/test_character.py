@@ -24,8 +24,6 @@ WIDTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT4": 16}
 # Ground speed (m/s), and the phases between which the left foot's toes are on the ground.
 STEPS = {"walk": (0.74, 0.14, 0.58), "run": (2.1, 0.06, 0.31), "wave": (0.0, 0.0, 0.99)}
 
-pytestmark = pytest.mark.skipif(not SCRIPT.is_file(), reason="needs the repository's examples")
-
 
 @pytest.fixture(scope="module")
 def script() -> Any:

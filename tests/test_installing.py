@@ -7,19 +7,16 @@ Dockerfiles, and render the conda recipe for both processors.
 import re
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
-from typing import Any
 
 import pytest
-from conftest import ROOT, needs_checkout
+from conftest import PROJECT, ROOT, needs_checkout
 
 needs_checkout()
 
 PAGE = (ROOT / "docs/installing.md").read_text(encoding="utf-8")
 DOCKERFILE = ROOT / "examples/docker/Dockerfile"
 RECIPE = ROOT / ".ci/conda/recipe.yaml"
-PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 OPENGL = ["libegl1", "libgl1", "libgl1-mesa-dri"]
 
 
@@ -124,14 +121,8 @@ def test_the_linter_finds_nothing_in_the_dockerfile() -> None:
 # ---- conda -------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def recipe() -> str:
-    if not RECIPE.exists():
-        pytest.skip("a source archive has no folder .ci")
-    return RECIPE.read_text(encoding="utf-8")
-
-
-def test_the_recipe_needs_what_the_package_needs(recipe: str) -> None:
+def test_the_recipe_needs_what_the_package_needs() -> None:
+    recipe = RECIPE.read_text(encoding="utf-8")
     names = {"cmeel-assimp": "assimp", "glfw": "pyglfw"}  # as conda-forge calls them
     needed = [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["view"]]
     for requirement in needed:
@@ -142,7 +133,7 @@ def test_the_recipe_needs_what_the_package_needs(recipe: str) -> None:
 
 @pytest.mark.extras
 @pytest.mark.parametrize("platform", ["linux-64", "linux-aarch64"])
-def test_the_recipe_renders(recipe: str, platform: str) -> None:
+def test_the_recipe_renders(platform: str) -> None:
     rattler = pytest.importorskip("rattler_build", reason="py-rattler-build is missing")
     known = {
         "python": ["3.11.* *_cpython", "3.14.* *_cp314"],

@@ -13,7 +13,6 @@ import subprocess
 import sys
 import sysconfig
 import tarfile
-import tomllib
 import venv
 import zipfile
 from contextlib import suppress
@@ -21,12 +20,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import HANGS, ROOT, needs_checkout
+from conftest import HANGS, PROJECT, ROOT, needs_checkout
 
 import skinpy
 
 FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
-PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 C_LIBRARY = {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "ld-linux-x86-64.so.2"}
 ZLIB = r"libz\.so\.1"  # which the importer needs for FBX
@@ -257,7 +255,7 @@ OFFLINE = ("--disable-pip-version-check", "--no-index", "--no-build-isolation", 
 def source_files() -> set[str]:
     """The files of the repository, with those that are not committed yet."""
     if not (ROOT / ".git").exists():
-        pytest.skip("a source distribution, which has no repository's examples")
+        pytest.skip("no git repository, which lists the files: this is a source archive")
     listed = run("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", cwd=ROOT)
     return {name for name in listed.split("\0") if (ROOT / name).is_file()}
 

@@ -13,18 +13,14 @@ import subprocess
 import sys
 import tarfile
 import time
-import tomllib
 import zipfile
 from pathlib import Path
-from typing import Any
 
 import pytest
-from conftest import HANGS, ROOT
+from conftest import HANGS, PROJECT, ROOT, needs_checkout
 
-if not (ROOT / ".ci/release.py").exists():
-    pytest.skip("no folder .ci beside tests", allow_module_level=True)
+needs_checkout()
 
-PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 #: Where the version of the day may stand too: it is history there.
 HISTORY = {"CHANGELOG.md", "benchmarks/results.json", "docs/benchmarks.md"}
 URLS = """\
@@ -42,26 +38,12 @@ def test_one_place_states_the_version() -> None:
     """All else asks pyproject.toml: setup.py, the extension, the documentation."""
     literal = re.compile(rf"(?<![\w.]){re.escape(PROJECT['version'])}(?![\w.]*\d)")
     folders = ("csrc", "skinpy", "shaders", "docs", "benchmarks", "examples", "notebooks", ".ci")
-    kinds = {
-        ".py",
-        ".pyi",
-        ".c",
-        ".h",
-        ".md",
-        ".rst",
-        ".toml",
-        ".json",
-        ".sh",
-        ".ipynb",
-        ".in",
-        ".js",
-        ".html",
-    }
+    kinds = re.compile(r"\.(pyi?|c|h|md|rst|toml|json|sh|ipynb|in|js|html)")
     paths = [path for folder in folders for path in (ROOT / folder).rglob("*")] + list(ROOT.glob("*"))
     found = {
         path.relative_to(ROOT).as_posix()
         for path in paths
-        if path.is_file() and path.suffix in kinds and literal.search(path.read_text("utf-8"))
+        if path.is_file() and kinds.fullmatch(path.suffix) and literal.search(path.read_text("utf-8"))
         if "_build" not in path.parts
     }
     assert found - HISTORY == {"pyproject.toml"}

@@ -15,8 +15,8 @@ import builders
 import compressed
 import pytest
 from built_wheels import PROCESSORS, build_wheels, built_wheels, own_wheel, shared_folder
-from conftest import ROOT
-from test_packaging import PROJECT, check_facts, fresh_python, pip, probe, run
+from conftest import PROJECT, ROOT
+from test_packaging import check_facts, fresh_python, pip, probe, run
 
 pytestmark = pytest.mark.ci
 
