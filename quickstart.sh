@@ -7,7 +7,7 @@
 #                                       runs the tests that need large packages of others, such as JupyterLab
 #   sh quickstart.sh wheel [FOLDER] [OPTIONS]
 #                                       builds the wheels for x86-64 and ARM into FOLDER (dist, if not given);
-#                                       --processor x86_64 (or aarch64) builds for one only, --help tells the rest
+#                                       --processor x86_64 (or aarch64) builds for one only, --help lists the options
 #   sh quickstart.sh test-wheel [WHEEL] [ARGUMENTS]
 #                                       runs the quick tests against the wheel in a fresh Debian without a compiler
 #   sh quickstart.sh test-arm [WHEEL] [ARGUMENTS]
@@ -94,7 +94,7 @@ wanted_packages() {
     [ -n "${SKINPY_DRACO_DIR:-}" ] || printf '%s\n' g++ libdraco-dev
     # OpenGL without a display: EGL, and Mesa's drivers, which draw in software where there is no GPU.
     printf '%s\n' libegl1 libgl1 libgl1-mesa-dri
-    # The full run counts instructions, opens windows on a screen that is none and pages in a browser, watches
+    # The full run counts instructions, opens windows on a virtual screen and pages in a browser, watches
     # what the importer opens, and fuzzes. It also runs the core on an emulated ARM processor.
     [ "${SKINPY_CI:-}" != 1 ] ||
         printf '%s\n' valgrind xvfb xdotool chromium strace clang libclang-rt-dev \
@@ -113,7 +113,7 @@ is_installed() {
 
 install_packages() {
     if ! command -v apt-get >/dev/null; then
-        say "this is no Debian, so these packages (or what they are called here) are taken as installed:"
+        say "this is not Debian, so install these packages, or their counterparts here, if they are missing:"
         say "$(wanted_packages | tr '\n' ' ')"
         return
     fi
@@ -131,7 +131,7 @@ install_packages() {
     # shellcheck disable=SC2086  # the packages are words
     quietly as_root env DEBIAN_FRONTEND=noninteractive \
         apt-get --quiet --yes --no-install-recommends install $missing ||
-        fail "apt-get could not install$missing (its words stand above). Without a network, install them first."
+        fail "apt-get could not install$missing (its output is above). Without a network, install them first."
 }
 
 make_venv() {
@@ -141,15 +141,22 @@ make_venv() {
     python=$(find_python)
     [ -n "$python" ] || fail "no Python 3.11 or newer with its venv module and its headers is here"
     say "making $VENV with $("$python" --version) ($python)"
-    quietly "$python" -m venv --clear "$VENV" || fail "$python could not make $VENV (its words stand above)"
+    quietly "$python" -m venv --clear "$VENV" || fail "$python could not make $VENV (its output is above)"
+}
+
+# Installs into $VENV. Arguments: what this is called in the error, and those of pip install.
+pip_install() {
+    label=$1
+    shift
+    quietly "$VENV/bin/python" -m pip --disable-pip-version-check install "$@" ||
+        fail "pip could not install $label (its output is above). It needs a network."
 }
 
 # Editable: what is tested and shown is what stands in this folder, and the next change to a Python file
 # needs no new installation. (The tests under SKINPY_CI=1 install wheels and sdists elsewhere.)
 install_skinpy() {
     say "building and installing skinpy with its extras: $1"
-    quietly "$VENV/bin/python" -m pip --disable-pip-version-check install --editable ".[$1]" ||
-        fail "pip could not install skinpy (its words stand above). It needs a network."
+    pip_install skinpy --editable ".[$1]"
 }
 
 show() {
@@ -166,8 +173,7 @@ run_tests() {
     # The full run builds the site too, and compiles for other systems: zig has 100 MB, which dev does not need.
     if [ "${SKINPY_CI:-}" = 1 ]; then
         install_skinpy view,dev,docs
-        quietly "$VENV/bin/python" -m pip --disable-pip-version-check install "ziglang>=0.17.1,<0.18" ||
-            fail "pip could not install ziglang (its words stand above). It needs a network."
+        pip_install ziglang "ziglang>=0.17.1,<0.18"
     else
         install_skinpy view,dev
     fi
@@ -184,12 +190,11 @@ run_extra_tests() {
     make_venv
     install_skinpy view,dev,jupyter,benchmarks
     say "installing the packages that tests/extras lists"
-    quietly "$VENV/bin/python" -m pip --disable-pip-version-check install --requirement tests/extras/requirements.txt ||
-        fail "pip could not install tests/extras/requirements.txt (its words stand above). It needs a network."
+    pip_install tests/extras/requirements.txt --requirement tests/extras/requirements.txt
     mkdir -p "$VENV/node"
     cp tests/extras/package.json "$VENV/node"
     quietly npm install --prefix "$VENV/node" --no-audit --no-fund ||
-        fail "npm could not install tests/extras/package.json (its words stand above). It needs a network."
+        fail "npm could not install tests/extras/package.json (its output is above). It needs a network."
     SKINPY_NODE_MODULES=$(pwd)/$VENV/node
     export SKINPY_NODE_MODULES
     exec "$VENV/bin/pytest" -m extras "$@"
@@ -201,9 +206,7 @@ make_wheels() {
     install_packages
     ONLY_WHEELS=
     make_venv
-    quietly "$VENV/bin/python" -m pip --disable-pip-version-check install \
-        "auditwheel>=6.5,<7" build wheel "ziglang>=0.17.1,<0.18" ||
-        fail "pip could not install what builds wheels (its words stand above). It needs a network."
+    pip_install "what builds wheels" "auditwheel>=6.5,<7" build wheel "ziglang>=0.17.1,<0.18"
     # With the time of the commit in place of today's, one commit always gives the same bytes.
     SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || date +%s)}
     export SOURCE_DATE_EPOCH
@@ -239,8 +242,7 @@ make_release() {
     ONLY_WHEELS=1
     install_packages
     make_venv
-    quietly "$VENV/bin/python" -m pip --disable-pip-version-check install build packaging "towncrier>=25.8" "twine>=6.1" ||
-        fail "pip could not install what makes a release (its words stand above). It needs a network."
+    pip_install "what makes a release" build packaging "towncrier>=25.8" "twine>=6.1"
     exec "$VENV/bin/python" .ci/release.py "$@"
 }
 

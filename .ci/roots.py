@@ -71,7 +71,7 @@ def run(*command: str | Path, **options: object) -> subprocess.CompletedProcess[
         list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options
     )
     if done.returncode:
-        sys.exit(f"{done.stdout}\nroots: {command[0]} failed (its words stand above)")
+        sys.exit(f"{done.stdout}\nroots: {command[0]} failed (its output is above)")
     return done
 
 

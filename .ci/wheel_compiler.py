@@ -21,7 +21,7 @@ EXPORTS = "{ global: PyInit_*; sk_importer_*; local: *; };\n"
 
 
 def run(*command: str | Path, cwd: Path | None = None, env: dict[str, str] | None = None) -> str:
-    """What a command writes; ends the program with the command's words where it fails."""
+    """What a command writes; ends the program with the command's output where it fails."""
     done = subprocess.run(
         [str(part) for part in command],
         cwd=cwd,
@@ -31,7 +31,7 @@ def run(*command: str | Path, cwd: Path | None = None, env: dict[str, str] | Non
         stderr=subprocess.STDOUT,
     )
     if done.returncode:
-        sys.exit(f"{done.stdout}\n{' '.join(map(str, command))} failed: its words stand above")
+        sys.exit(f"{done.stdout}\n{' '.join(map(str, command))} failed (its output is above)")
     return done.stdout
 
 
