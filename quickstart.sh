@@ -11,7 +11,7 @@
 #   sh quickstart.sh test-wheel [WHEEL] [ARGUMENTS]
 #                                       runs the quick tests against the wheel in a fresh Debian without a compiler
 #   sh quickstart.sh test-arm [WHEEL] [ARGUMENTS]
-#                                       runs the tests of what computes in a fresh Debian for arm64, which qemu runs
+#                                       runs the numerical tests in a fresh Debian for arm64, under qemu
 #   sh quickstart.sh release VERSION [--dry-run]
 #                                       commits, tags and builds a release, without uploading it: docs/releasing.md
 #

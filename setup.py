@@ -3,9 +3,9 @@
 `skinpy._core` is the extension module: csrc/core, csrc/ext and the parent's side of csrc/worker. It is built
 for the limited API of Python 3.11, so one build serves that version and all later ones, but for free-threaded
 Pythons, which need builds of their own.
-`skinpy._import` is the importer: csrc/import and, once more, what it needs of csrc/core. It is no Python
-module, `_core` or the worker opens it by path; being built as an Extension puts it beside `_core` in wheels,
-sdists and editable installs alike. So is the worker, `skinpy._worker`, which is a program.
+`skinpy._import` is the importer: csrc/import and, once more, what it needs of csrc/core. It is not a Python
+module: `_core` or the worker opens it by its path. It is built as an Extension all the same, which puts it
+beside `_core` in wheels and editable installations. So is the worker, `skinpy._worker`, which is a program.
 None links to Assimp, cglm or jsmn: of all three only headers are used. The importer links to zlib, for FBX
 and .x, to Expat, for COLLADA, and for compressed glTF to meshoptimizer and Draco, where these are there.
 """
@@ -246,7 +246,7 @@ def files(*patterns: str) -> list[str]:
 
 
 class SharedObject(Extension):
-    """A shared object that is no Python module, and lies where an extension module would."""
+    """A shared object that is not a Python module, and lies where an extension module would."""
 
     suffix = ".so"
 
@@ -455,8 +455,8 @@ def extension(
     macros: list[tuple[str, str]],
     link_args: list[str],
 ) -> Extension:
-    # No -march: one build runs on every x86-64. No -ffast-math and no contraction: the plain path gives the
-    # same bits with every compiler.
+    # No -march: one build runs on every processor of its kind. No -ffast-math and no contraction: the plain
+    # path gives the same bits with every compiler.
     options = ["-std=c11", "-O3", "-ffp-contract=off", "-fvisibility=hidden", "-Wall", "-Wextra"]
     # -isystem: warnings in foreign headers are not ours to mend. /usr/include is searched anyway, and to name
     # it would put it in front of the compiler's own headers.

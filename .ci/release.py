@@ -2,9 +2,9 @@
 
 It joins the changes, sets the version, commits and tags; builds the source archive and the wheels twice and
 compares their bytes; checks their metadata, and writes SHA256SUMS. All this happens in temporary clones, so
-this repository stays as it is wherever the work ends. Only when all is well do the commit and the tag come
-here, and the files into dist/VERSION; with --dry-run they do not. Nothing is uploaded: the last line that is
-printed is the command for that. docs/releasing.md tells the rest.
+this repository stays as it is if the work fails or is interrupted. Only when all is well do the commit and
+the tag come here, and the files into dist/VERSION; with --dry-run they do not. Nothing is uploaded: the last
+line that is printed is the command for that. docs/releasing.md has the details.
 """
 
 import argparse
@@ -41,10 +41,10 @@ def say(words: str) -> None:
 
 
 def run(*command: str | Path, cwd: Path, **environment: str) -> str:
-    """What a command prints; ends the release, and shows all its words, where it fails.
+    """What a command prints; ends the release, and shows this output, where it fails.
 
-    It has a process group, so that all that it started ends with this program. But git may ask for the
-    password of a signature, which only a terminal's own group can read.
+    The command has a process group of its own, so that all that it started ends with this program. But git
+    may ask for the password of a signature, which only a terminal's own group can read.
     """
     process = subprocess.Popen(
         [str(part) for part in command],

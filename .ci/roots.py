@@ -40,7 +40,7 @@ NEEDED = {
     "wheel": {"debootstrap": "debootstrap", "unshare": "util-linux"},
     "arm": {"debootstrap": "debootstrap", "unshare": "util-linux", "qemu-aarch64-static": "qemu-user-static"},
 }
-#: The tests of whatever computes, which are all that qemu has the time for.
+#: The numerical tests: under qemu all others would take too long.
 NUMERICAL = (
     *("additive", "blend", "crowd", "curves", "deform", "goals", "goldens", "morph", "other_processor"),
     *("properties", "rotation", "simd", "threads", "twin"),
@@ -98,7 +98,7 @@ class Root:
         return run(*self.command(*command, **environment)).stdout
 
     def fails(self, *command: str) -> str:
-        """What a command wrote that must fail."""
+        """The output of a command that must fail."""
         done = subprocess.run(self.command(*command), capture_output=True, text=True)
         assert done.returncode, f"{command} did not fail:\n{done.stdout}"
         return done.stdout + done.stderr
@@ -266,7 +266,7 @@ def test_wheel(wheel: Path, suite: str, arguments: list[str]) -> int:
 
 
 def register_qemu() -> None:
-    """Has Linux run programs for arm64 by qemu, as Debian's own service does where a system was booted."""
+    """Makes Linux run programs for arm64 in qemu, as Debian's own service does where a system was booted."""
     if not (BINFMT / "register").exists():
         run("mount", "-t", "binfmt_misc", "none", BINFMT)
     if not (BINFMT / "qemu-aarch64").exists():
@@ -286,9 +286,9 @@ def unpack(path: Path) -> None:
 
 def install_for_arm(root: Root, wheel: Path, version: str) -> None:
     """Installs with the pip of this system: under qemu it would take minutes."""
-    place = root.path / f"usr/local/lib/python{version}/dist-packages"
+    folder = root.path / f"usr/local/lib/python{version}/dist-packages"
     needed = (wheel, "pytest>=9", "pytest-xdist>=3.8")
-    pip("install", *foreign(version, "aarch64"), f"--target={place}", "--no-compile", *needed)
+    pip("install", *foreign(version, "aarch64"), f"--target={folder}", "--no-compile", *needed)
 
 
 def test_arm(wheel: Path, suite: str, arguments: list[str]) -> int:

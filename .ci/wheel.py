@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 #: What every build has, whatever Python was built with: setuptools would take its Python's options.
 CFLAGS = "-DNDEBUG -fwrapv -fomit-frame-pointer -ffunction-sections -fdata-sections"
 
-# Prints what a Python says of itself that a build needs.
+# Prints what a build needs to know of a Python.
 ASK = """
 import sysconfig
 print(sysconfig.get_path("include"))
@@ -32,7 +32,7 @@ print(sysconfig.get_config_var("SOABI") if sysconfig.get_config_var("Py_GIL_DISA
 
 
 def header_options(python: str, compiler: Compiler, folder: Path) -> tuple[str, str]:
-    """Compiler options for Python's headers, and the suffix of extension modules where it must be said.
+    """Compiler options for Python's headers, and the suffix of extension modules if setuptools needs it.
 
     The headers of this machine's Python and NumPy serve for both processors: they state the sizes of C's
     types and what the C library has, and these are the same. Debian's pyconfig.h includes one from a folder
@@ -69,8 +69,8 @@ def environment(python: str, compiler: Compiler, prefix: Path) -> dict[str, str]
 
 def make_sdist(prefix: Path, folder: Path) -> Path:
     """The source archive, from which the wheel is built, so that the build leaves nothing in this folder."""
-    words = ("-m", "build", "--sdist", "--outdir", folder, ROOT)
-    run(sys.executable, *words, env=os.environ | variables(prefix))
+    command = (sys.executable, "-m", "build", "--sdist", "--outdir", folder, ROOT)
+    run(*command, env=os.environ | variables(prefix))
     (archive,) = folder.glob("*.tar.gz")
     return archive
 

@@ -15,8 +15,8 @@ GLIBC = (2, 28)  # the oldest that pip's tag manylinux_2_28 promises
 #: Of what is linked in, only what is called gets into the wheel. (-O2 also tells zig to add no sanitizer.)
 COMPILE = ("-O2", "-DNDEBUG", "-g0", "-fPIC", "-fvisibility=hidden", "-ffunction-sections", "-fdata-sections")
 
-#: All names that skinpy's shared objects show. Without this they would also show the C++ library's `operator
-#: new` and its kin, and a process may have another C++ library, as Assimp needs it.
+#: All names that skinpy's shared objects export. Without this list they would also export functions of
+#: their C++ library, such as `operator new`, and Assimp brings another C++ library into the process.
 EXPORTS = "{ global: PyInit_*; sk_importer_*; local: *; };\n"
 
 

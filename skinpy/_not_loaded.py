@@ -12,7 +12,7 @@ _AGAIN = "install skinpy again, with the pip of this Python"
 
 
 def reason(package: str, error: ImportError) -> str | None:
-    """Return the sentence for an error of importing `_core`, or None for one that says all itself."""
+    """Return the sentence for an error of importing `_core`, or None for an error that explains itself."""
     if error.name == __package__:  # the package has no such module
         return _without_module(Path(package))
     if error.path and Path(error.path).name.startswith("_core."):
@@ -50,7 +50,7 @@ def _not_loadable(module: Path, words: str) -> str:
 
 
 def _processor(program: Path) -> str | None:
-    """The processor that an ELF file is for; None for a file that is none."""
+    """The processor that an ELF file is for; None for any other file."""
     try:
         with program.open("rb") as file:
             head = file.read(20)

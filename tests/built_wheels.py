@@ -61,8 +61,7 @@ def built_wheels(temporary: pytest.TempPathFactory) -> dict[str, Path]:
         if not complete.is_dir():
             complete.parent.mkdir(exist_ok=True)
             shutil.move(build_wheels(folder / "built", folder / "zig"), complete)
-    (*wheels,) = complete.glob("*.whl")
-    return {name: path for path in wheels for name in PROCESSORS if path.stem.endswith(name)}
+    return {name: path for path in complete.glob("*.whl") for name in PROCESSORS if path.stem.endswith(name)}
 
 
 def own_wheel(temporary: pytest.TempPathFactory) -> Path:

@@ -1,4 +1,4 @@
-"""What gets installed, and that it works: from the wheel of an sdist, editable and strictly editable.
+"""What gets installed, and that it works: the wheel of a source archive, and editable installations.
 
 The tests marked `ci` build and install into fresh virtual environments; the others look at the skinpy that
 the tests run with. All run skinpy in processes of their own, far from the checkout.
@@ -26,7 +26,8 @@ import skinpy
 
 FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
 
-C_LIBRARY = {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "ld-linux-x86-64.so.2"}
+C_LIBRARY = {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0"}
+C_LIBRARY |= {"ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}  # the loader of either processor
 ZLIB = r"libz\.so\.1"  # which the importer needs for FBX
 EXPAT = r"libexpat\.so\.1"  # and for COLLADA
 #: What the importer needs for compressed glTF, where it was built with it: see `build_info`.

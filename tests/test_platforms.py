@@ -1,8 +1,7 @@
-"""What docs/platforms.md says of other systems, whose table of what compiles is tried with zig, and what the
-code does where it is not on Linux, executed here.
+"""The table of docs/platforms.md, compiled with zig, and the code for systems other than Linux.
 
-Nothing is optimized, and it is linked only where the core's tests run. The importer is compiled without the
-two libraries that it may lack.
+zig optimizes nothing, and links only what runs the core's tests. The importer is compiled without the two
+libraries that it may lack. The code for other systems is executed here, on Linux.
 """
 
 import importlib.util

@@ -1,8 +1,8 @@
 /* sk_kernel.h: how the sources of this room are compiled; every one of them includes this header first.
 
    A kernel does what a function of the plain path does, for several numbers at once. Its source is written once, for
-   vectors of eight floats (sk_vector.h). On x86-64 the build compiles it once for each instruction set, on 64-bit ARM,
-   where the second time gives empty objects, for one:
+   vectors of eight floats (sk_vector.h), and the build compiles it twice. On 64-bit ARM, which has one instruction set,
+   the second time gives empty objects:
 
        as it is                    x86-64   names end in _avx2    AVX2 and FMA
                                    ARM      names end in _neon    NEON, which every 64-bit ARM processor has
