@@ -314,6 +314,8 @@ def main(kind: str, wheel: str, *arguments: str) -> int:
     for program, package in NEEDED[kind].items():
         if not shutil.which(program):
             sys.exit(f"roots: {program} is not here. On Debian: apt-get install {package}")
+    if not Path(wheel).is_file():
+        sys.exit(f"roots: there is no wheel {wheel} in {Path.cwd()}")
     test = {"wheel": test_wheel, "arm": test_arm}[kind]
     return test(Path(wheel).resolve(), os.environ.get("SKINPY_ROOT") or "bookworm", list(arguments))
 

@@ -21,6 +21,8 @@ def reason(package: str, error: ImportError) -> str | None:
 
 
 def _without_module(package: Path) -> str:
+    if not package.is_dir():
+        return f"{package} lies in an archive, from which Python loads no C modules; install skinpy with pip"
     others = sorted(path.name for path in package.glob("_core.*") if path.suffix in (".so", ".pyd"))
     if others:
         this = f"{sys.implementation.name} {sys.version_info.major}.{sys.version_info.minor}"
@@ -46,6 +48,8 @@ def _not_loadable(module: Path, words: str) -> str:
             f"{module} needs glibc {newer[1]} or newer, but this system has {glibc}; "
             "use a newer system, or build skinpy on this one"
         )
+    if _may_not_run(module):
+        return f"{module} lies on a disk that is mounted with noexec; install skinpy on another disk"
     return f"{module} cannot be loaded ({words}); {_AGAIN}"
 
 
@@ -60,6 +64,14 @@ def _processor(program: Path) -> str | None:
         return None
     (number,) = struct.unpack(">H" if head[5] == 2 else "<H", head[18:])
     return f"{_PROCESSORS.get(number, f'processor {number}')} with {32 * head[4]}-bit addresses"
+
+
+def _may_not_run(module: Path) -> bool:
+    """Whether the disk is mounted with noexec, for which the loader has no words of its own."""
+    try:
+        return bool(os.statvfs(module).f_flag & os.ST_NOEXEC)
+    except (AttributeError, OSError):
+        return False
 
 
 def _glibc_version() -> str | None:

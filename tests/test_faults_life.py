@@ -177,6 +177,29 @@ def test_circles_are_collected() -> None:
     assert _core._bytes_in_use() == before
 
 
+def test_a_name_that_adds_a_clip_while_it_is_added() -> None:
+    """Names may be of a class of str's, whose __hash__ may do anything while the core looks a name up."""
+
+    block = big()._block
+    before = sys.getrefcount(block)
+    models = [_core.Model(block)]
+
+    class Adding(str):
+        __slots__ = ()
+        __eq__ = str.__eq__
+
+        def __hash__(self) -> int:
+            if len(models[0]._clip_entries) % 2:
+                models[0]._add_clip(("inner", block, 0))
+            return str.__hash__(self)
+
+    for number in range(100):
+        models[0]._add_clip((Adding(number), block, 0))
+    models.clear()
+    gc.collect()
+    assert sys.getrefcount(block) == before
+
+
 def test_the_collector_may_run_at_any_time() -> None:
     """At nearly every allocation of Python's."""
     old = gc.get_threshold()

@@ -99,6 +99,26 @@ def test_another_c_library(package: Path) -> None:
     assert "needs glibc, but this system has another C library" in said
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="statvfs of Linux")
+def test_a_disk_without_programs(package: Path) -> None:
+    """The loader says only that it "failed to map segment"; a file that is cut stands for that here."""
+    (package / CORE.name).write_bytes(b"")
+    mounted = "import os, types; os.statvfs = lambda path: types.SimpleNamespace(f_flag=os.ST_NOEXEC)"
+    said = import_says(package, mounted)
+    assert said.startswith(
+        f"{package / CORE.name} lies on a disk that is mounted with noexec; install skinpy on"
+    )
+
+
+def test_an_archive(package: Path) -> None:
+    archive = shutil.make_archive(str(package.parent / "wheel"), "zip", package.parent, "skinpy")
+    shutil.rmtree(package)
+    said = import_says(package, f"sys.path.insert(0, {archive!r})")
+    assert said.startswith(
+        f"{Path(archive, 'skinpy')} lies in an archive, from which Python loads no C modules; install"
+    )
+
+
 def test_an_older_python(package: Path) -> None:
     """Any Python 3 can read the file that refuses it."""
     source = (package / "__init__.py").read_text(encoding="utf-8")

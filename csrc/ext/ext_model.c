@@ -328,7 +328,7 @@ static PyObject *model_add_clip(PyObject *object, PyTypeObject *class, PyObject 
                                 PyObject *keywords) {
   static const ext_signature signature = {"_add_clip", 1, 1, {"clip", NULL}};
   ext_model *self = (ext_model *)object;
-  PyObject *entry, *one, *clips, *had = self->clips;
+  PyObject *entry, *one, *clips, *had;
   if (!ext_parse(&signature, args, count, keywords, &entry)) return NULL;
   if (check_clip(ext_state_of_class(class), self->block, entry)) return NULL;
   one = PyTuple_Pack(1, entry);
@@ -339,6 +339,7 @@ static PyObject *model_add_clip(PyObject *object, PyTypeObject *class, PyObject 
     Py_DECREF(clips);
     return NULL;
   }
+  had = self->clips; /* read here, as a name's __hash__ may have added a clip */
   self->clips = clips;
   Py_DECREF(had);
   Py_RETURN_NONE;
