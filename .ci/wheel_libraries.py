@@ -171,7 +171,7 @@ def fetch(work: Path) -> list[Source]:
     if not shutil.which("apt-get"):
         sys.exit("wheels are built on Debian and its kin: their libraries come as Debian's source packages")
     options = apt_options(work / "apt")
-    # By itself apt only warns of a list that it cannot get, and the wheel would get a older library.
+    # By itself apt only warns of a list that it cannot get, and the wheel would get an older library.
     run("apt-get", *options, "--option=APT::Update::Error-Mode=any", "--quiet", "update")
     unpacked = [fetch_source(library, work, options) for library in LIBRARIES]
     return unpacked + [installed_headers(library) for library in HEADERS]

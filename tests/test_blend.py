@@ -321,6 +321,20 @@ def test_what_does_not_weigh_may_hold_anything(model: Model) -> None:
             assert np.array_equal(getattr(result, name), getattr(pose, name))
 
 
+@pytest.mark.parametrize("count", [1, 2, 5, 32, 33])
+def test_poses_without_weight_change_no_bit(model: Model, count: int) -> None:
+    """However many they are: of the poses that weigh, the SIMD path takes 32."""
+    rng = np.random.default_rng(count)
+    poses = [random_pose(model, rng) for _ in range(45)]
+    weights = np.zeros(45)
+    weights[rng.choice(45, count, replace=False)] = rng.uniform(0.1, 1, count)
+    got = blend(poses, weights)
+    want = blend([poses[n] for n in np.flatnonzero(weights)], weights[weights > 0])
+    assert got.translation.tobytes() == want.translation.tobytes()
+    assert got.rotation.tobytes() == want.rotation.tobytes()
+    assert got.scale.tobytes() == want.scale.tobytes()
+
+
 def test_full_layers_and_no_differences_change_no_bit(path: str) -> None:
     rng = np.random.default_rng(13)
     model = chain_of(13, rng)

@@ -291,17 +291,18 @@ static void add_differences(const octet *o, sk_pose pose) {
 
 /* ---- the job ------------------------------------------------------------------------------------------- */
 
-/* Whether the kernel can blend pose n: not so many sources, two priorities, or weights whose sums may leave float's
-   range. */
+/* Whether the kernel can blend pose n: not so many sources that weigh, two priorities, or weights whose sums may leave
+   float's range. */
 static bool fits(const sk_blend_job *job, size_t n) {
-  size_t i;
-  if (job->source_count > MAX_SOURCES) return false;
+  size_t i, weighing = 0;
   for (i = 0; i < job->source_count; i++) {
     const sk_blend_source *source = &job->sources[i];
-    if (!(source->weights[n * source->weight_stride] <= MAX_WEIGHT)) return false;
+    double weight = source->weights[n * source->weight_stride];
+    if (!(weight <= MAX_WEIGHT)) return false;
     if (job->mode != SK_BLEND_ADD && source->priority != SK_PRIORITY_LOW) return false;
+    weighing += weight > 0.0;
   }
-  return true;
+  return weighing <= MAX_SOURCES;
 }
 
 static void find_sources(const sk_blend_job *job, size_t n, blend *blend) {
