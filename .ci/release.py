@@ -184,7 +184,8 @@ def build(tree: Path, folder: Path) -> None:
     run(sys.executable, "-m", "build", "--sdist", "--outdir", folder, cwd=tree, SOURCE_DATE_EPOCH=time)
     (archive,) = folder.glob("*.tar.gz")
     normalize(archive, int(time))
-    run("sh", "quickstart.sh", "wheel", folder, cwd=tree, SOURCE_DATE_EPOCH=time)
+    # Its temporary files go with those of this program, which may have to kill it.
+    run("sh", "quickstart.sh", "wheel", folder, cwd=tree, SOURCE_DATE_EPOCH=time, TMPDIR=str(tree.parent))
 
 
 def sums(folder: Path) -> dict[str, str]:

@@ -10,6 +10,7 @@ import argparse
 import os
 import re
 import shutil
+import signal
 import sys
 import tempfile
 from pathlib import Path
@@ -100,7 +101,13 @@ def check_tag(wheel: Path, processor: str) -> None:
         sys.exit(f"auditwheel says of {wheel.name}: {said}")
 
 
+def end(number: int, _: object) -> None:
+    sys.exit(128 + number)
+
+
 def main() -> None:
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, end)  # so that the temporary folder is removed, as after Ctrl-C
     parser = argparse.ArgumentParser(prog="sh quickstart.sh wheel", description="Builds wheels.")
     parser.add_argument("folder", nargs="?", type=Path, default=Path("dist"), help="where wheels go (dist)")
     parser.add_argument("--processor", choices=PROCESSORS, help="build for one only, instead of both")

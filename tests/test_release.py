@@ -281,7 +281,9 @@ def test_release_that_is_interrupted_leaves_all_as_it_was(repository: Path, numb
     pytest.importorskip("towncrier", reason="towncrier is missing")
     reached = repository.parent / "reached"
     # The build has a process of its own, as a compiler is one.
-    write_quickstart(repository, f"sleep 1000 & echo $! >{reached}.new; mv {reached}.new {reached}; wait")
+    write_quickstart(
+        repository, f"mktemp -d; sleep 1000 & echo $! >{reached}.new; mv {reached}.new {reached}; wait"
+    )
     commit(repository)
     before = state(repository)
     process = start(repository, "0.1.0")
@@ -295,6 +297,29 @@ def test_release_that_is_interrupted_leaves_all_as_it_was(repository: Path, numb
     while compiler.exists() and compiler.read_bytes():  # empty: it has ended, and nobody has asked how yet
         time.sleep(0.02)
     assert state(repository) == before and list((repository.parent / "work").iterdir()) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_building_wheels_that_is_interrupted_leaves_nothing(tmp_path: Path, number: int) -> None:
+    reached, work, programs = tmp_path / "reached", tmp_path / "work", tmp_path / "programs"
+    work.mkdir()
+    programs.mkdir()
+    apt = programs / "apt-get"
+    apt.write_text(f"#!/bin/sh\ntouch {reached}\nexec sleep 1000\n")
+    apt.chmod(0o755)
+    process = subprocess.Popen(
+        [sys.executable, ROOT / ".ci/wheel.py", tmp_path / "wheels"],
+        env=os.environ | {"TMPDIR": str(work), "PATH": f"{programs}:{os.environ['PATH']}"},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    while not reached.exists():
+        assert process.poll() is None
+        time.sleep(0.02)
+    assert list(work.iterdir())
+    process.send_signal(number)
+    assert process.wait(timeout=HANGS) in (128 + number, -number)
+    assert list(work.iterdir()) == []
 
 
 def test_release_of_a_repository_that_moved_on_takes_nothing(repository: Path) -> None:
