@@ -1,7 +1,8 @@
-"""The table of docs/platforms.md, compiled with zig, and the code for systems other than Linux.
+"""The table of docs/platforms.md, compiled with zig, and skinpy's code for systems other than Linux.
 
-zig optimizes nothing, and links only what runs the core's tests. The importer is compiled without the two
-libraries that it may lack. The code for other systems is executed here, on Linux.
+What runs is optimized and linked, and nothing else is. At the first time zig compiles musl, which takes a
+minute of one processor, and keeps it in its cache. The importer is compiled without the two libraries that it
+may lack. The code for other systems runs here, on Linux.
 """
 
 import importlib.util
@@ -17,9 +18,11 @@ from conftest import ROOT
 PAGE = ROOT / "docs/platforms.md"
 #: In ISO C11, as setup.py has it. Clang misses initializers in tables where GCC takes the rest for zeros.
 FLAGS = (
-    *("-std=c11", "-O0", "-g0", "-ffp-contract=off", "-fno-sanitize=undefined"),
+    *("-std=c11", "-g0", "-ffp-contract=off", "-fno-sanitize=undefined"),
     *("-Wall", "-Wextra", "-Werror", "-Wno-missing-field-initializers"),
 )
+#: For what runs. Without -O1 the frame of a kernel is larger than the stack that the core gives its threads.
+TESTED = ("-O1", "-DSK_DEBUG")
 #: The headers of foreign libraries that the core and the importer include. They are the same on every system.
 HEADERS = {
     "cglm": ("cglm",),
@@ -67,20 +70,26 @@ def headers(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def compile_for(target: str, sources: list[Path], folder: Path, headers: Path, *flags: str) -> str:
-    """The words of zig, which writes the object files into `folder`; "" if it found no fault."""
+    """The words of zig, which writes the object files into `folder`; "" if it found no fault.
+
+    Each source has a call of its own: zig makes one object of all that one call names.
+    """
     folder.mkdir(parents=True)
-    flags = (*FLAGS, f"-isystem{headers}", *include_flags("assimp"), *flags)
-    done = run("env", "-C", folder, zig(), "cc", "-target", target, *flags, "-c", *sources)
-    assert done.returncode == 0 or done.stdout
-    return done.stdout
+    command = (zig(), "cc", "-target", target, *FLAGS, f"-isystem{headers}", *include_flags("assimp"), *flags)
+    words = ""
+    for source in sources:
+        done = run(*command, "-c", source, "-o", folder / f"{source.stem}.o")
+        assert done.returncode == 0 or done.stdout
+        words += done.stdout
+    return words
 
 
 def run_suite(target: str, folder: Path, headers: Path) -> None:
     """Link the core's tests with the core in folder/core, and run them."""
     suite = sorted((ROOT / "tests/core").glob("*.c"))
     kernels = sorted(SOURCES.glob("core/simd/*.c"))
-    assert not compile_for(target, suite, folder / "suite", headers, "-DSK_DEBUG")
-    assert not compile_for(target, kernels, folder / "avx512", headers, "-DSK_DEBUG", "-DSK_KERNELS_AVX512")
+    assert not compile_for(target, suite, folder / "suite", headers, *TESTED)
+    assert not compile_for(target, kernels, folder / "avx512", headers, *TESTED, "-DSK_KERNELS_AVX512")
     objects = sorted(folder.glob("*/*.o"))
     done = run(zig(), "cc", "-target", target, *objects, "-o", folder / "core_tests", "-lm", "-pthread")
     assert done.returncode == 0, done.stdout
@@ -93,7 +102,7 @@ def check(target: str, part: str, said: str, folder: Path, headers: Path) -> Non
     """One cell of the table."""
     sources = PARTS[part]
     if said == "its tests run":
-        assert not compile_for(target, sources, folder / part, headers, "-DSK_DEBUG")
+        assert not compile_for(target, sources, folder / part, headers, *TESTED)
         run_suite(target, folder, headers)
     elif said == "is refused":
         words = compile_for(target, sources[:1], folder / part, headers)
@@ -108,12 +117,8 @@ def check(target: str, part: str, said: str, folder: Path, headers: Path) -> Non
 
 
 @pytest.mark.ci
-def test_what_compiles_for_other_systems(
-    tmp_path: Path, headers: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("ZIG_GLOBAL_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.setenv("ZIG_LOCAL_CACHE_DIR", str(tmp_path / "cache"))
-    zig()
+def test_what_compiles_for_other_systems(tmp_path: Path, headers: Path) -> None:
+    zig()  # skips here, and not in a thread
 
     def check_numbered(number: int, claim: tuple[str, str, str]) -> None:
         check(*claim, tmp_path / str(number), headers)

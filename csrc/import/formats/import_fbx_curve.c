@@ -193,7 +193,7 @@ static key_group next_group(const curve_arrays *a, size_t *group, int64_t *left)
   return g;
 }
 
-static float finite(float value) { return import_is_bad(value) ? 0.0f : value; }
+static float finite_or_zero(float value) { return import_is_bad(value) ? 0.0f : value; }
 
 /* Fills in the segments and tangents of keys whose times and values are known and in order. */
 static void set_tangents(const curve_arrays *a, fbx_key *keys, size_t count, double second) {
@@ -203,7 +203,8 @@ static void set_tangents(const curve_arrays *a, fbx_key *keys, size_t count, dou
   for (i = 0; i < count; i++) {
     key_group g = next_group(a, &group, &left);
     fbx_key *key = &keys[i];
-    float right = finite(g.data[0]), next_left = finite(g.data[1]), right_weight = NO_WEIGHT, next_weight = NO_WEIGHT;
+    float right = finite_or_zero(g.data[0]), next_left = finite_or_zero(g.data[1]), right_weight = NO_WEIGHT,
+          next_weight = NO_WEIGHT;
     neighborhood n = {.value = key->value, .left_weight = left_weight, .flags = g.flags};
     if (i > 0) n.from = keys[i - 1].value, n.before = (double)(key->time - keys[i - 1].time) / second;
     if (i + 1 < count) n.to = keys[i + 1].value, n.after = (double)(keys[i + 1].time - key->time) / second;
@@ -216,7 +217,7 @@ static void set_tangents(const curve_arrays *a, fbx_key *keys, size_t count, dou
     } else if (g.flags & KEY_CUBIC) {
       key->segment = FBX_CUBIC;
       if (g.flags & KEY_TCB) {
-        float tcb[3] = {finite(g.data[0]), finite(g.data[1]), finite(g.data[2])};
+        float tcb[3] = {finite_or_zero(g.data[0]), finite_or_zero(g.data[1]), finite_or_zero(g.data[2])};
         tcb_tangents(&n, tcb, &left_slope, &right);
         next_left = 0.0f, right_weight = next_weight = NO_WEIGHT;
       } else if (!(g.flags & KEY_USER)) {
@@ -227,8 +228,8 @@ static void set_tangents(const curve_arrays *a, fbx_key *keys, size_t count, dou
       right = next_left = n.after > 0.0 ? (float)((n.to - n.value) / n.after) : 0.0f;
       right_weight = next_weight = NO_WEIGHT;
     }
-    key->left_slope = finite(left_slope), key->left_weight = left_weight;
-    key->right_slope = finite(right), key->right_weight = right_weight;
+    key->left_slope = finite_or_zero(left_slope), key->left_weight = left_weight;
+    key->right_slope = finite_or_zero(right), key->right_weight = right_weight;
     left_slope = next_left, left_weight = next_weight;
   }
 }
