@@ -176,8 +176,11 @@ def normalize(archive: Path, time: int) -> None:
     content.replace(archive)
 
 
-def build(tree: Path, folder: Path) -> None:
-    """Builds the source archive and the wheels of a clone into a folder, dated as its commit."""
+def build(tree: Path, folder: Path) -> list[str]:
+    """Builds the source archive and the wheels of a clone into a folder, dated as its commit.
+
+    Returns the warnings: a wheel may have got a library that lacks Debian's newest corrections.
+    """
     time = git("log", "-1", "--format=%ct", cwd=tree)
     folder.mkdir()
     # First, because it would take up what a build of wheels leaves in the clone.
@@ -185,7 +188,10 @@ def build(tree: Path, folder: Path) -> None:
     (archive,) = folder.glob("*.tar.gz")
     normalize(archive, int(time))
     # Its temporary files go with those of this program, which may have to kill it.
-    run("sh", "quickstart.sh", "wheel", folder, cwd=tree, SOURCE_DATE_EPOCH=time, TMPDIR=str(tree.parent))
+    said = run(
+        *("sh", "quickstart.sh", "wheel", folder), cwd=tree, SOURCE_DATE_EPOCH=time, TMPDIR=str(tree.parent)
+    )
+    return [line for line in said.splitlines() if "WARNING" in line]
 
 
 def sums(folder: Path) -> dict[str, str]:
@@ -204,14 +210,22 @@ def check(folder: Path, version: str) -> None:
     run(sys.executable, "-m", "twine", "check", "--strict", *names, cwd=folder)
 
 
-def make(work: Path, version: str) -> tuple[Path, Path]:
+def refuse(problems: list[str], dry_run: bool) -> None:
+    """Ends the release with its problems; a dry run only says them."""
+    if problems and not dry_run:
+        sys.exit("\n".join(f"release: {problem}" for problem in problems))
+    for problem in problems:
+        say(f"a release would be refused: {problem}")
+
+
+def make(work: Path, version: str, dry_run: bool) -> tuple[Path, Path]:
     """The clone with the commit and the tag, and the folder with the files of the release."""
     say(f"joining the changes and tagging v{version} in a temporary clone")
     tree = clone(ROOT, work / "first")
     commit_and_tag(tree, version)
     files = work / "files"
     say("building the source archive and the wheels")
-    build(tree, files)
+    refuse(build(tree, files), dry_run)
     check(files, version)
     say("building them once more, to compare")
     build(clone(tree, work / "second"), work / "again")
@@ -248,12 +262,11 @@ def main(version: str, dry_run: bool) -> None:
         signal.signal(number, end)  # so that the temporary clones are removed
     found = [*problems_of_version(version), *problems_of_tree(), *problems_of_changes()]
     once = list(problems_of_first_upload())
-    if found or (once and not dry_run):
-        sys.exit("\n".join(f"release: {problem}" for problem in (*found, *once)))
-    for problem in once:
-        say(f"a release would be refused: {problem}")
+    if found:
+        refuse([*found, *once], dry_run=False)
+    refuse(once, dry_run)
     with tempfile.TemporaryDirectory(prefix="skinpy-release-", ignore_cleanup_errors=True) as name:
-        tree, files = make(Path(name), version)
+        tree, files = make(Path(name), version, dry_run)
         print((files / "SHA256SUMS").read_text(encoding="utf-8"), end="")
         if dry_run:
             say(f"a dry run: nothing in this repository has changed, and {version} is not released")
