@@ -140,6 +140,9 @@ def pytest_configure(config: pytest.Config) -> None:
     # What a shell starts in the background ignores SIGINT, and Python then has no KeyboardInterrupt to test.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    # What nohup starts ignores SIGHUP, and so would the programs that tests start to end them by it.
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def takes_long(item: pytest.Item) -> bool:
