@@ -18,6 +18,7 @@ such a skip is a failure.
 
 import gc
 import os
+import platform
 import re
 import signal
 import tomllib
@@ -40,6 +41,8 @@ HANGS = 3000.0
 #: Files that take more than 15 seconds of CPU time in every run, beside those with tests for the full run.
 LONG = ("corpus", "docs", "import_limits", "import_sanitized", "isolation", "viewers")
 INSTALLED = os.environ.get("SKINPY_INSTALLED") == "1"
+#: The paths of the core that processors of this kind may have, from the least to the best.
+SIMD = ("plain", "neon") if platform.machine() == "aarch64" else ("plain", "avx2", "avx512")
 WITH_EXTRAS = os.environ.get("SKINPY_EXTRAS") == "1"
 
 #: Why a test may be skipped in the full run: of all else quickstart.sh installs what the tests need.
@@ -51,7 +54,7 @@ MAY_LACK = re.compile(
             "FREE-THREADED PYTHON|THREAD SANITIZER: docs/reliability|pymomentum-cpu is missing",
             "a free-threaded Python, which has no limited API|no other Python",
             # the machine, its system, its compiler and its user
-            "this processor or this build lacks|no (neon|avx2|avx512) here|no other core",
+            "this processor or this build lacks|no (avx2|avx512) here|no other core",
             "Linux|no os.fork|glibc|/dev/full|[Ll]inux's loader|old kernel|root may write",
             "no OpenGL extension|this OpenGL has no|no EGL whose context could be lost",
             "a sanitizer|THREAD SANITIZER: its programs do not run here|-fcallgraph-info",

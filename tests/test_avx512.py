@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from conftest import SIMD
 from simd_cases import CASES
 from test_deform import build, palette_of
 from test_simd import LOOPS, ROTATIONS, crowd_of, is_there, pose_of, root_of, running, times_of
@@ -91,10 +92,10 @@ def test_blends() -> None:
     same_bits(blended)
 
 
-@pytest.mark.parametrize("path", ["plain", "neon", "avx2", "avx512"])
+@pytest.mark.parametrize("path", SIMD)
 def test_less_may_be_asked_for(path: str) -> None:
     """By the environment, before skinpy is imported; more than there is gives the best there is."""
-    best = [name for name in ("plain", "neon", "avx2", "avx512") if is_there(name)]
+    best = [name for name in SIMD if is_there(name)]
     code = "import skinpy; print(skinpy.build_info()['simd'])"
     done = subprocess.run(
         [sys.executable, "-c", code],

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from conftest import SIMD
 
 import skinpy
 from skinpy import Clip, Mask, Model, Pose, _core, blend
@@ -14,10 +15,7 @@ from skinpy import Clip, Mask, Model, Pose, _core, blend
 CLOSE = 2e-6
 
 
-PATHS = ("plain", "neon", "avx2", "avx512")
-
-
-@pytest.fixture(autouse=True, params=PATHS)
+@pytest.fixture(autouse=True, params=SIMD)
 def path(request: pytest.FixtureRequest) -> Iterator[str]:
     """Each test runs on the plain path and by the SIMD kernels."""
     try:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from conftest import SIMD
 
 import skinpy
 from skinpy import _core
@@ -21,7 +22,7 @@ Make = Callable[..., skinpy.Model]
 @pytest.fixture(
     params=[
         "plain",
-        *(f"{simd}{more}" for simd in ("neon", "avx2", "avx512") for more in ("", ", shared slots")),
+        *(f"{simd}{more}" for simd in SIMD[1:] for more in ("", ", shared slots")),
     ]
 )
 def make(request: pytest.FixtureRequest) -> Iterator[Make]:

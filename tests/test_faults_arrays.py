@@ -16,6 +16,7 @@ import builders
 import numpy as np
 import public_functions
 import pytest
+from conftest import SIMD
 from public_functions import TRIANGLES, TURN, frames_of_a_square
 from twin import Rig, clip_time
 
@@ -456,7 +457,7 @@ def new(shape: tuple[int, ...]) -> Any:
 
 
 @pytest.mark.parametrize("name", sorted(OUTS))
-@pytest.mark.parametrize("simd", ["plain", "neon", "avx2", "avx512"])
+@pytest.mark.parametrize("simd", SIMD)
 def test_nothing_beside_out_is_written(name: str, simd: str) -> None:
     """Canaries on both sides of it, at every alignment of 4 bytes to a cache line."""
     shape, call = OUTS[name]

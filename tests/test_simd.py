@@ -13,6 +13,7 @@ from typing import Any, get_args
 import builders
 import numpy as np
 import pytest
+from conftest import SIMD
 from crowd_twin import DEEP, PRECISION, instance_globals, instance_palette
 from simd_cases import CASES, LINK, Case
 
@@ -42,8 +43,8 @@ def is_there(path: str) -> bool:
 
 
 #: The SIMD path of this kind of processor, 64-bit ARM or x86-64; test_avx512.py compares its other one.
-FAST = "neon" if is_there("neon") else "avx2"
-needs_simd = pytest.mark.skipif(not is_there(FAST), reason="this processor or this build lacks AVX2")
+FAST = SIMD[1]
+needs_simd = pytest.mark.skipif(not is_there(FAST), reason="this processor or this build lacks it")
 PATHS = [pytest.param("plain"), pytest.param(FAST, marks=needs_simd)]
 
 
