@@ -95,9 +95,10 @@ wanted_packages() {
     # OpenGL without a display: EGL, and Mesa's drivers, which draw in software where there is no GPU.
     printf '%s\n' libegl1 libgl1 libgl1-mesa-dri
     # The full run counts instructions, opens windows on a virtual screen and pages in a browser, watches
-    # what the importer opens, and fuzzes. It also runs the core on an emulated ARM processor.
+    # what the importer opens, and fuzzes. It makes releases of small
+    # repositories, and runs the core on an emulated ARM processor.
     [ "${SKINPY_CI:-}" != 1 ] ||
-        printf '%s\n' valgrind xvfb xdotool chromium strace clang libclang-rt-dev \
+        printf '%s\n' git valgrind xvfb xdotool chromium strace clang libclang-rt-dev \
             gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static
     # The tests with JupyterLab and with three.js. Node may come from elsewhere, with an npm of its own.
     [ "${SKINPY_EXTRAS:-}" != 1 ] || echo chromium
