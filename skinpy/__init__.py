@@ -68,7 +68,7 @@ if TYPE_CHECKING:
     from .playing.controller import AnimationController
     from .playing.state_machine import StateMachine
     from .playing.track import PassedEvent, Track
-    from .retargeting import JointMatch, match_joints, retarget
+    from .retargeting import Humanoid, JointMatch, match_joints, retarget
 
 __all__ = [
     "load",
@@ -87,6 +87,7 @@ __all__ = [
     "set_num_threads",
     "get_num_threads",
     "JointMatch",
+    "Humanoid",
     "Model",
     "Skeleton",
     "Mesh",
@@ -143,6 +144,7 @@ _LATER = {
     "BlendSpace2D": "playing.blend_space",
     "Finding": "checking",
     "Findings": "checking",
+    "Humanoid": "retargeting",
     "JointMatch": "retargeting",
     "Mask": "mask",
     "PassedEvent": "playing.track",

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from .models.pickling import Rig
     from .render import Camera
     from .render.posing import ClipLike
+    from .retargeting.humanoid import BonesFound, Humanoid
     from .view import LiveView, Page
 
 __all__ = ["Model", "to_row_vectors"]
@@ -154,6 +155,25 @@ class Model(Shown, _core.Model):
         "VRMC_node_constraint", by the node's index.
         """
         return read_vrm(self._extras)
+
+    @property
+    def humanoid(self) -> Humanoid:
+        """The joints that are the hips, the left hand and other bones of a human figure, by VRM 1.0's names.
+
+        What a VRM file says counts; in other files, names and structure of the skeleton decide. Bones that
+        are not certain are left out and listed in `Humanoid.missing`; a chair has none.
+        docs/retargeting.md says how they are found.
+        """
+        from .retargeting.humanoid import Humanoid
+
+        return Humanoid._of(self, self._bones_found)
+
+    @cached_property
+    def _bones_found(self) -> BonesFound:
+        """What `humanoid` is made of: kept without a reference to the model, so that no cycle holds both."""
+        from .retargeting.humanoid import find_humanoid
+
+        return find_humanoid(self)
 
     @cached_property
     def targets(self) -> tuple[Target, ...]:

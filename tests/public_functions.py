@@ -316,6 +316,9 @@ def _models(world: World) -> dict[str, Case]:
         "retarget": lambda: skinpy.retarget(world.moving, model, model),
         "match_joints": lambda: skinpy.match_joints(model, model),
         "JointMatch": lambda: skinpy.JointMatch((), (), ()),
+        "Humanoid": lambda: skinpy.Humanoid(model, {"hips": "Hips"}),
+        "Humanoid.joint": lambda: model.humanoid.joint("hips"),
+        "Humanoid.why": lambda: model.humanoid.why("hips"),
         "BakedTexture": lambda: skinpy.BakedTexture(
             world.baked.data, world.baked.clips, world.baked.slots, "slerp", other, world.baked.sources
         ),
