@@ -835,10 +835,12 @@ class Model(Shown, _core.Model):
 
         return joined_block(self)
 
-    def save(self, path: PathLike) -> None:
+    def save(self, path: PathLike, *, unit_meters: float | None = None) -> None:
         """Write the model with its textures and clips; the file extension selects the format.
 
-        The file appears whole or not at all.
+        The file appears whole or not at all. A .glb is in meters, with +Y up: where `Model.unit_meters` is
+        another length, all lengths are scaled, and where `Model.up` is another axis, the roots are rotated. A
+        model whose unit is not known is written as it is, unless `unit_meters` is given.
 
         Parameters
         ----------
@@ -847,17 +849,23 @@ class Model(Shown, _core.Model):
             is binary glTF 2.0 with nodes, meshes, skins, morph targets, materials and animations;
             docs/saving.md lists what glTF cannot hold. Load a .glb with more than 4 influences with
             ``max_influences=8``.
+        unit_meters : float, meters, optional
+            The length of one unit of the model, such as 0.01 for a model in centimeters. By default it is
+            `Model.unit_meters`.
 
         Raises
         ------
         ValueError
-            If the file extension is another one.
+            If the file extension is another one, `unit_meters` is not a positive number, or a length in
+            meters is beyond float32.
+        TypeError
+            If `unit_meters` is not a number.
         OSError
             If the file cannot be written.
         """
         from .models.saving import save
 
-        save(self, path)
+        save(self, path, unit_meters)
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]:
         from .models.pickling import reduced_model

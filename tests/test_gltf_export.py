@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import builders
+import import_cases
 import numpy as np
 import pytest
 from conftest import DATA, HANGS, data_file
@@ -203,15 +204,26 @@ def size_of(model: skinpy.Model) -> float:
     return max(float(np.abs(model.bounds(0 if len(model.clips) else None)).max()), 1e-30)
 
 
+def in_meters(model: skinpy.Model, lengths: np.ndarray) -> np.ndarray:
+    """Lengths (...,3) or matrices (...,4,4) as a .glb has them. A unit of 1 changes no bit."""
+    scaled = lengths.astype(np.float64)
+    if lengths.shape[-1] == 4:
+        scaled[..., :3, 3] *= model.unit_meters or 1.0
+        return scaled
+    return scaled * (model.unit_meters or 1.0)
+
+
 def assert_same(first: skinpy.Model, again: skinpy.Model) -> None:
-    """All arrays of the mesh to the bit, all motion to 1e-6 of the size."""
+    """All arrays of the mesh to the bit (in meters to a rounding), all motion to 1e-6 of the size."""
+    nearly = 0.0 if first.unit_meters in (None, 1.0) else 1e-7
     assert again.skeleton.names == first.skeleton.names
     np.testing.assert_array_equal(again.skeleton.parents, first.skeleton.parents)
     assert [(s.name, s.node, s.material, s.vertex_range, s.face_range) for s in again.mesh.submeshes] == [
         (s.name, s.node, s.material, s.vertex_range, s.face_range) for s in first.mesh.submeshes
     ]
-    for name in ("positions", "uvs", "colors", "faces"):
+    for name in ("uvs", "colors", "faces"):
         np.testing.assert_array_equal(getattr(again.mesh, name), getattr(first.mesh, name))
+    np.testing.assert_allclose(again.mesh.positions, in_meters(first, first.mesh.positions), rtol=nearly)
     np.testing.assert_allclose(again.mesh.normals, first.mesh.normals, atol=2e-7)
     assert [(m.name, m.base_color, m.double_sided, m.alpha) for m in again.materials] == [
         (m.name, m.base_color, m.double_sided, m.alpha) for m in first.materials
@@ -224,13 +236,15 @@ def assert_same(first: skinpy.Model, again: skinpy.Model) -> None:
         (t.name, t.node, t.default_weight) for t in first.targets
     ]
     for old_target, new_target in zip(first.targets, again.targets, strict=True):
-        for name in ("vertices", "positions", "normals"):
+        for name in ("vertices", "normals"):
             np.testing.assert_array_equal(getattr(new_target, name), getattr(old_target, name))
+        wanted = in_meters(first, old_target.positions)
+        np.testing.assert_allclose(new_target.positions, wanted, rtol=nearly)
     assert_same_motion(first, again)
 
 
 def assert_same_motion(first: skinpy.Model, again: skinpy.Model) -> None:
-    tolerance = 1e-6 * size_of(first)
+    tolerance = 1e-6 * size_of(again)
     assert again.clips.names == first.clips.names
     for clip in [None, *range(len(first.clips))]:
         duration = 0.0 if clip is None else first.clips[clip].duration
@@ -243,14 +257,15 @@ def assert_same_motion(first: skinpy.Model, again: skinpy.Model) -> None:
         for channel in first.clips[clip].channels if clip is not None else ():
             if channel.interpolation == "step":
                 steady &= np.abs(times[:, None] - channel.times).min(axis=1) > 1e-6 * max(duration, 1)
-        np.testing.assert_allclose(
-            new.globals()[steady, :, :3, 3], old.globals()[steady, :, :3, 3], atol=tolerance
-        )
-        np.testing.assert_allclose(new.palette()[steady], old.palette()[steady], atol=4 * tolerance + 4e-6)
-        for place, nearly in ((0, tolerance), (1, 4e-6)):  # positions, normals
-            np.testing.assert_allclose(
-                again.deform(new)[place][steady], first.deform(old)[place][steady], rtol=0, atol=nearly
-            )
+        wanted = in_meters(first, old.globals()[steady])
+        np.testing.assert_allclose(new.globals()[steady, :, :3, 3], wanted[..., :3, 3], atol=tolerance)
+        wanted = in_meters(first, old.palette()[steady])
+        nearly = 4 * tolerance + 4e-6 * max(1.0, np.abs(wanted[..., :3, :3]).max(initial=0))
+        np.testing.assert_allclose(new.palette()[steady], wanted, atol=nearly)
+        positions, normals = again.deform(new)
+        wanted = in_meters(first, first.deform(old)[0][steady])
+        np.testing.assert_allclose(positions[steady], wanted, rtol=0, atol=tolerance)
+        np.testing.assert_allclose(normals[steady], first.deform(old)[1][steady], rtol=0, atol=4e-6)
 
 
 @pytest.mark.parametrize("name", BUNDLED)
@@ -313,6 +328,84 @@ def test_the_file_says_it_without_our_importer(seed: int, tmp_path: Path) -> Non
                 wanted = np.concatenate([file.vertices(part, globals_)[0] for part in file.parts()])
                 got = model.deform(model.pose(clip, time))[0]
                 np.testing.assert_allclose(got, wanted, rtol=0, atol=2e-6 * size_of(model))
+
+
+# ---- meters, and +Y up ----------------------------------------------------------------------------------
+
+
+def whole(unit: float, up: str) -> skinpy.Model:
+    """A character with cubic keys, root motion and an event, in another unit, with another up axis."""
+    parts = sections_of(load(builders.random_model(4, joints=9, vertices=60).glb(), format="glb", up=up))
+    parts["INFO"]["unit_meters"] = unit
+    model = packed(parts)
+    rng = np.random.default_rng(8)
+    keys = {"translation": rng.normal(size=(5, 2, 3)), "rotation": rng.normal(size=(5, 2, 4))}
+    names = [model.skeleton.names[0], model.skeleton.names[3]]
+    model = model.add_clips(skinpy.Clip.from_arrays("go", fps=2, joints=names, **keys))
+    moved = model.clips["go"].extract_root_motion(names[0]).add_event(0.5, "step")
+    return model.add_clips(moved, replace=True)
+
+
+@pytest.mark.parametrize(("unit", "up"), [(0.01, "+Y"), (1.0, "+Z"), (0.0254, "-X"), (100.0, "-Y")])
+def test_a_glb_is_in_meters_with_y_up(unit: float, up: str, tmp_path: Path) -> None:
+    """glTF 2.0, 3.4: all linear distances are in meters, and +Y is up."""
+    model = whole(unit, up)
+    check(saved(model, tmp_path))
+    again = load(tmp_path / "out.glb")
+    assert (again.unit_meters, again.up) == (1.0, "+Y")
+    turn = np.array(TURNS[up], np.float64)
+    for clip in [None, *model.clips.names]:
+        times = np.linspace(0, model.clips[clip].duration if clip else 0, 17)
+        old, new = (one.deform(one.pose(clip, times, loop="clamp"))[0] for one in (model, again))
+        wanted = unit * old @ turn.T
+        np.testing.assert_allclose(new, wanted, rtol=0, atol=2e-6 * np.abs(wanted).max())
+    assert again.clips["go"].events == model.clips["go"].events
+    (old, new) = (one.clips["go"].root_motion for one in (model, again))
+    assert old is not None
+    assert new is not None
+    change = np.eye(4)
+    change[:3, :3] = turn
+    for time in np.linspace(0, 2, 7):
+        wanted = change @ old.sample(time) @ change.T
+        wanted[:3, 3] *= unit
+        np.testing.assert_allclose(new.sample(time), wanted, rtol=0, atol=3e-6 * max(1.0, unit))
+
+
+#: Rotations that bring an axis to +Y. Of those for Z up, -Y becomes +Z, as in every importer that turns Z up.
+TURNS = {
+    "+Y": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+    "+Z": [[1, 0, 0], [0, 0, 1], [0, -1, 0]],
+    "-X": [[0, 1, 0], [-1, 0, 0], [0, 0, 1]],
+    "-Y": [[-1, 0, 0], [0, -1, 0], [0, 0, 1]],
+}
+
+
+def test_hips_of_a_character_in_centimeters(tmp_path: Path) -> None:
+    """The case fbx-in-centimeters-to-glb: hips at 1 m, not at 100 m."""
+    model = load(import_cases.fbx(), format="fbx")
+    assert model.unit_meters == 0.01
+    check(saved(model, tmp_path))
+    heights = [np.abs(one.bounds()).max() for one in (model, load(tmp_path / "out.glb"))]
+    assert heights[1] == pytest.approx(0.01 * heights[0], rel=1e-6)
+
+
+def test_a_unit_that_the_model_does_not_know(tmp_path: Path) -> None:
+    model = strip()
+    assert model.unit_meters is None
+    model.save(tmp_path / "as_it_is.glb")
+    model.save(tmp_path / "centimeters.glb", unit_meters=0.01)
+    np.testing.assert_array_equal(load(tmp_path / "as_it_is.glb").mesh.positions, model.mesh.positions)
+    wanted = np.float32(0.01 * model.mesh.positions.astype(float))
+    np.testing.assert_array_equal(load(tmp_path / "centimeters.glb").mesh.positions, wanted)
+    model.add_clips(still_clip("still")).save(tmp_path / "x.skn", unit_meters=0.01)
+    again = skinpy.load(tmp_path / "x.skn")
+    assert (again.unit_meters, again.clips.names) == (0.01, ("still",))
+    np.testing.assert_array_equal(again.mesh.positions, model.mesh.positions)
+    with pytest.raises(ValueError, match="unit_meters is 0; expected"):
+        model.save(tmp_path / "x.glb", unit_meters=0.0)
+    with pytest.raises(ValueError, match="beyond float32"):
+        model.save(tmp_path / "x.glb", unit_meters=1e39)
+    assert not (tmp_path / "x.glb").exists()
 
 
 # ---- what glTF cannot hold as it is ---------------------------------------------------------------------

@@ -20,6 +20,7 @@ from .._types import Array
 from ..assets import Material, Submesh, Target, Texture, file_textures
 from ..clips.looks import UV_PATHS, visible_joints
 from ..errors import LoadError, SkinpyWarning
+from ..models.space import in_meters
 from .glb_animations import animations, targets_of_nodes
 from .glb_buffer import Buffer, glb, named, numbers
 from .glb_data import add_nodes, add_variants, animated, material_members, used_extensions
@@ -49,8 +50,8 @@ _SAMPLER = {"magFilter": 9729, "minFilter": 9987, "wrapS": 10497, "wrapT": 10497
 
 
 def model_glb(model: "Model") -> bytes:
-    """Return the bytes of a .glb file with everything of `model` that glTF can hold."""
-    return glb(*_Writer(model).document())
+    """Return the bytes of a .glb file with everything of `model` that glTF can hold, in meters and +Y up."""
+    return glb(*_Writer(in_meters(model)).document())
 
 
 class _Writer:

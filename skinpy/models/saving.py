@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import _block, _core
-from .._arguments import brief, path_of
+from .._arguments import brief, path_of, positive
 from .._types import PathLike
 from ..clip import Clip
 from ..clips.binding import join, merged_reports
@@ -34,10 +34,12 @@ def joined_block(model: Model) -> _core.Block:
     return _block.pack(sections, int(_block.info(block)["influences"]))
 
 
-def save(model: Model, path: PathLike) -> None:
+def save(model: Model, path: PathLike, unit_meters: float | None = None) -> None:
     """See Model.save."""
     target = Path(path_of("path", path))
     suffix = target.suffix.lower()
+    if unit_meters is not None:
+        model = _with_unit(model, positive("unit_meters", unit_meters))
     if suffix == ".skn":
         data: Any = _block.memory(joined_block(model))
     elif suffix == ".glb":
@@ -48,3 +50,15 @@ def save(model: Model, path: PathLike) -> None:
         raise ValueError(f"path ends in {brief(target.suffix)}; expected '.skn' or '.glb'")
     with replacing(target) as file:
         file.write(data)
+
+
+def _with_unit(model: Model, meters: float) -> Model:
+    """The model with another statement of the length of its unit; no other number changes."""
+    sections = {name: _block.section(model._block, name) for name in model._block.sections}
+    sections["INFO"] = sections["INFO"].copy()
+    sections["INFO"]["unit_meters"] = meters
+    block = _block.pack(sections, int(_block.info(model._block)["influences"]))
+    own = model._block
+    return type(model)(
+        block, [(name, block if held is own else held, n) for name, held, n in model._clip_entries]
+    )
