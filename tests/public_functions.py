@@ -642,6 +642,9 @@ def drawn_cases(world: World) -> dict[str, Case]:
         "output.sheet": lambda: importlib.import_module("skinpy.output").sheet(
             small, frames=2, size=(24, 24)
         ),
+        "output.side_by_side": lambda: importlib.import_module("skinpy.output").side_by_side(
+            [(small, "slew")], frames=2, size=(24, 24)
+        ),
         "view.Orbit": lambda: view.Orbit((0, 0, 0), 3.0),
         "view.Orbit.axes": orbit.axes,
         "view.Orbit.camera": orbit.camera,

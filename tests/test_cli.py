@@ -283,10 +283,17 @@ WRONG_VALUES: dict[str, tuple[str, ...]] = {
     "vertex": ("-1", "0.5", "x", "9" * 5000),
     "output": ("out.xyz", "out", ".", ""),
     "plot": ("out.xyz", "out", ""),
+    "pair": ("Hips", "=pelvis", ""),
+    "picture": ("out.xyz", "out", ""),
 }
 #: What only a file can tell to be wrong, and files that may be called as one likes.
-FREE = {"clip", "scene", "joint", "target", "html"}
-NEEDED = {"render": ("-o", "a.png"), "curves": ("-o", "a.png", "--joint", "0"), "explain": ("--vertex", "0")}
+FREE = {"clip", "scene", "joint", "target", "html", "joint_map"}
+NEEDED = {
+    "render": ("-o", "a.png"),
+    "retarget": ("character", "-o", "a.glb"),
+    "curves": ("-o", "a.png", "--joint", "0"),
+    "explain": ("--vertex", "0"),
+}
 
 
 def valued_options() -> list[tuple[str, str, str]]:
@@ -464,6 +471,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "view": (),
     "page": (),
     "sheet": (),
+    "retarget": ("character", "-o", "out.glb"),
     "compare": (),
     "curves": ("-o", "out.png", "--joint", "0"),
     "explain": ("--vertex", "0"),

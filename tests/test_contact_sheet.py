@@ -15,7 +15,7 @@ from PIL import Image, ImageFont
 
 import skinpy
 from skinpy.__main__ import main
-from skinpy.output import contact_sheet, sheet
+from skinpy.output import contact_sheet, sheet, side_by_side
 from skinpy.output.contact_sheet import _laid_out, fitting
 from skinpy.render import turntable
 
@@ -105,7 +105,7 @@ def test_any_name_can_be_written(name: str, font: Any, monkeypatch: pytest.Monke
     assert fitted.endswith("...") == (len(name) > 200)
     strip = np.full((LINE, 90, 4), 255, np.uint8)
     monkeypatch.setattr(ImageFont, "load_default", lambda: font)
-    contact_sheet._write(strip, name)
+    contact_sheet.write_line(strip, name)
     assert (strip < 128).any() == bool(fitted.strip())
 
 
@@ -134,7 +134,7 @@ def test_a_sheet_is_bounded(clips: int, size: tuple[int, int], limit: int) -> No
 
 def test_what_is_left_out_is_told(model: skinpy.Model, monkeypatch: pytest.MonkeyPatch) -> None:
     words = []
-    monkeypatch.setattr(contact_sheet, "_write", lambda strip, line: words.append(line))
+    monkeypatch.setattr(contact_sheet, "write_line", lambda strip, line: words.append(line))
     sheet(model, [0, 1, 2] * 2, frames=1, size=(24, 24), limit=120)
     assert words == ["walk   1.00 s", "run   0.70 s", "and 4 more clips"]
 
@@ -190,3 +190,51 @@ def test_bad_sheets_are_one_line_and_status_1(
     shown = capsys.readouterr()
     assert shown.err.startswith("skinpy: ") and shown.err.count("\n") == 1 and words in shown.err
     assert list(tmp_path.iterdir()) == []
+
+
+# ---- several models -----------------------------------------------------------------------------------
+
+
+def test_figures_of_several_models_at_the_same_times(model: skinpy.Model) -> None:
+    """A row per figure, a column per time; a clip that is shorter stays at its end."""
+    picture = side_by_side([(model, "walk"), (model, "run")], frames=3, size=(48, 36))
+    assert picture.shape == (2 * (LINE + 36 + MARGIN) + MARGIN, 3 * 48 + 2 * MARGIN, 4)
+    alone = side_by_side([(model, "walk")], frames=3, size=(48, 36))
+    assert (picture[: len(alone) - MARGIN] == alone[: len(alone) - MARGIN]).all()
+    last = picture[-36 - MARGIN : -MARGIN, MARGIN + 2 * 48 : MARGIN + 3 * 48]
+    end = side_by_side([(model, model.clips["run"])], frames=2, size=(48, 36))
+    assert model.clips["run"].duration < model.clips["walk"].duration
+    assert np.abs(last.astype(int) - end[-36 - MARGIN : -MARGIN, -48 - MARGIN : -MARGIN]).mean() < 10
+
+
+def test_the_camera_follows_each_figure(model: skinpy.Model) -> None:
+    """A figure that walks away is in the middle of each frame, and as large in all of them."""
+    far = skinpy.Clip.from_arrays(
+        "far", times=[0, 1], joints=["Hips"], translation=[[[0, 0, 0]], [[50, 0, 0]]]
+    )
+    picture = side_by_side([(model, model.add_clips(far).clips[-1])], frames=2, size=(48, 48))
+    first, last = (picture[MARGIN + LINE : -MARGIN, MARGIN + at : MARGIN + at + 48] for at in (0, 48))
+    assert np.abs(first.astype(int) - last).mean() < 1 and (first[..., :3].min() < 200)
+
+
+@pytest.mark.parametrize(
+    ("figures", "options", "error", "words"),
+    [
+        ([], {}, ValueError, r"figures is empty; expected a sequence of \(model, clip\)"),
+        ("walk", {}, TypeError, "figures is 'walk'"),
+        (["walk"], {}, TypeError, "figures has 'walk'"),
+        ([(None, "walk")], {}, TypeError, "model is of type NoneType"),
+        ([("character", "wlak")], {}, KeyError, "did you mean 'walk'"),
+        ([("character", "walk")], {"frames": 0}, ValueError, "frames is 0; expected 1 to 100"),
+        ([("character", "walk")], {"size": (20, 60)}, ValueError, "expected frames of 24x24"),
+    ],
+)
+def test_bad_figures(
+    model: skinpy.Model, figures: Any, options: Any, error: type[Exception], words: str
+) -> None:
+    if isinstance(figures, list):
+        figures = [
+            (model, one[1]) if isinstance(one, tuple) and one[0] == "character" else one for one in figures
+        ]
+    with pytest.raises(error, match=words):
+        side_by_side(figures, **options)

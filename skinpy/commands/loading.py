@@ -15,11 +15,10 @@ if TYPE_CHECKING:
     from ..view.source import Source
 
 
-def add_loading_options(parser: ArgumentParser) -> None:
-    """Add the options that every command with a file has."""
-    loading = parser.add_argument_group(
-        "loading", "How the file is loaded. For .skn files only --limit applies, and its depth is ignored."
-    )
+def add_loading_options(parser: ArgumentParser, more: str = "") -> None:
+    """Add the options that every command with a file has; `more` is a sentence for the head of their list."""
+    words = "How the file is loaded. For .skn files only --limit applies, and its depth is ignored."
+    loading = parser.add_argument_group("loading", f"{words} {more}".rstrip())
     loading.add_argument(
         "--allow",
         action="append",

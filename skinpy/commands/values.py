@@ -131,6 +131,14 @@ def seconds(text: str) -> float:
     return limit
 
 
+def pair(text: str) -> tuple[str, str]:
+    """The names of a source joint and a target joint, from SOURCE=TARGET; the second may be empty."""
+    source, equals, target = text.partition("=")
+    if not source or not equals:
+        raise wrong(text, "is not a pair of joints; expected SOURCE=TARGET, such as Hips=pelvis")
+    return source, target
+
+
 def file_format(text: str) -> str:
     """A file extension that may name a format, with or without the dot."""
     try:
@@ -208,6 +216,13 @@ def page_file(text: str) -> str:
     """A file for a page."""
     if Path(text).suffix.lower() not in (".html", ".htm"):
         raise wrong(text, "is not a page; expected a file that ends in .html or .htm")
+    return text
+
+
+def model_file(text: str) -> str:
+    """A file for a model."""
+    if Path(text).suffix.lower() not in (".glb", ".skn"):
+        raise wrong(text, "is not a model file that can be written; expected one that ends in .glb or .skn")
     return text
 
 

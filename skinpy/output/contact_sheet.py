@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 Frame = NDArray[np.uint8]
 Color = tuple[int, int, int, int]
 
-_MARGIN = 6  # pixels around the sheet, and between two rows
-_LINE = 16  # pixels, the height of a line of text
+MARGIN = 6  # pixels around the sheet, and between two rows
+LINE = 16  # pixels, the height of a line of text
 _MAX_SIDE = 1 << 20  # of a sheet: no limit of the caller is larger
 _MIN_SIDE = 24  # pixels of the shorter side of a frame; to keep it, clips are left out
-_MAX_FRAMES = 100
+MAX_FRAMES = 100
 _MAX_LETTERS = 200  # of a name; the rest is not looked at
 
 
@@ -42,13 +42,13 @@ class _Layout(NamedTuple):
     @property
     def pitch(self) -> int:
         """Pixels from one row to the next."""
-        return _LINE + self.size[1] + _MARGIN
+        return LINE + self.size[1] + MARGIN
 
     @property
     def pixels(self) -> tuple[int, int]:
         """(width, height) of the sheet."""
-        lines = self.rows * self.pitch + (_LINE + _MARGIN if self.left_out else 0)
-        return self.frames * self.size[0] + 2 * _MARGIN, lines + _MARGIN
+        lines = self.rows * self.pitch + (LINE + MARGIN if self.left_out else 0)
+        return self.frames * self.size[0] + 2 * MARGIN, lines + MARGIN
 
 
 def sheet(
@@ -132,24 +132,23 @@ def sheet(
         Renderer(model, size=layout.size, background=background, **options) as renderer,
     ):
         for row, clip in enumerate(shown(chosen[: layout.rows], layout.rows, "drawing a sheet")):
-            top = _MARGIN + row * layout.pitch
+            top = MARGIN + row * layout.pitch
             name = "rest pose" if clip is None else f"{clip.name}   {clip.duration:.2f} s"
-            _write(picture[top : top + _LINE, _MARGIN:-_MARGIN], name)
-            strip = picture[top + _LINE : top + _LINE + layout.size[1], _MARGIN:-_MARGIN]
+            write_line(picture[top : top + LINE, MARGIN:-MARGIN], name)
+            strip = picture[top + LINE : top + LINE + layout.size[1], MARGIN:-MARGIN]
             for number, frame in enumerate(_row(renderer, model, clip, layout, overlays)):
                 strip[:, number * layout.size[0] : (number + 1) * layout.size[0]] = frame
     if layout.left_out:
         words = f"and {layout.left_out} more clip{'s' if layout.left_out > 1 else ''}"
-        _write(picture[-_LINE - _MARGIN : -_MARGIN, _MARGIN:-_MARGIN], words)
+        write_line(picture[-LINE - MARGIN : -MARGIN, MARGIN:-MARGIN], words)
     return picture
 
 
 def _laid_out(clips: int, frames: int, size: tuple[int, int], limit: int) -> _Layout:
     """The layout with the largest frames that fit into `limit` pixels. Raises ValueError or TypeError."""
-    frames = whole("frames", frames, 1, _MAX_FRAMES)
+    frames = whole("frames", frames, 1, MAX_FRAMES)
     limit = min(whole("limit", limit, 1), _MAX_SIDE)
-    if min(size) < _MIN_SIDE:
-        raise ValueError(f"size is {size}; expected frames of {_MIN_SIDE}x{_MIN_SIDE} pixels or more")
+    check_frame_size(size)
     smallest = _MIN_SIDE / min(size)
     smallest_sheet = max(_Layout(frames, _scaled(size, smallest), 1, 1).pixels)
     if limit < smallest_sheet:
@@ -157,13 +156,20 @@ def _laid_out(clips: int, frames: int, size: tuple[int, int], limit: int) -> _La
             f"limit is {limit}; expected {smallest_sheet} or more for rows of {frames} such frames, fewer "
             f"frames, or a size that is less oblong than {size}"
         )
-    fit_width = (limit - 2 * _MARGIN) / (frames * size[0])
-    fit_height = ((limit - _MARGIN) / clips - _LINE - _MARGIN) / size[1]
+    fit_width = (limit - 2 * MARGIN) / (frames * size[0])
+    fit_height = ((limit - MARGIN) / clips - LINE - MARGIN) / size[1]
     layout = _Layout(frames, _scaled(size, max(min(1.0, fit_width, fit_height), smallest)), clips, 0)
     if layout.pixels[1] <= limit:
         return layout
-    rows = (limit - 2 * _MARGIN - _LINE) // layout.pitch
+    rows = (limit - 2 * MARGIN - LINE) // layout.pitch
     return layout._replace(rows=rows, left_out=clips - rows)
+
+
+def check_frame_size(size: tuple[int, int]) -> tuple[int, int]:
+    """`size` as that of a frame among others. Raises ValueError where it is too small."""
+    if min(size) < _MIN_SIDE:
+        raise ValueError(f"size is {size}; expected frames of {_MIN_SIDE}x{_MIN_SIDE} pixels or more")
+    return size
 
 
 def _scaled(size: tuple[int, int], factor: float) -> tuple[int, int]:
@@ -192,7 +198,7 @@ def _row(
 # ---- text ----------------------------------------------------------------------------------------------
 
 
-def _write(strip: Frame, words: str) -> None:
+def write_line(strip: Frame, words: str) -> None:
     """Write a line into a strip of one color (h, w, 4): black or white, or gray where it is transparent."""
     from PIL import Image, ImageDraw, ImageFont
 

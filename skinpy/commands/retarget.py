@@ -1,0 +1,133 @@
+"""skinpy retarget: writes a character that plays the clips of another."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+import warnings
+from argparse import Namespace
+from pathlib import Path
+from typing import Any
+
+from .._text import printable, quoted
+from ..clip import Clip
+from ..errors import SkinpyWarning, unknown_name
+from ..loading import character, load
+from ..model import Model
+from ..retargeting import JointMatch, match_joints, retarget
+from . import values
+from .loading import add_loading_options, load_model, loading_arguments
+from .options import Commands, add_clips_option, add_output, add_plain_command, chosen_clips
+from .output import show
+
+#: Options that say how one file is read; they are about the source. The others are about both files.
+_OF_SOURCE = ("format", "up", "scene")
+_FRAMES = 8  # of the picture
+
+
+def add(commands: Commands) -> None:
+    """Add the command to the parser."""
+    help = "write a character that plays the clips of another file"
+    parser = add_plain_command(commands, "retarget", run, help)
+    parser.add_argument("source", metavar="SOURCE", help="file with the clips, such as a .bvh or .fbx file")
+    help = "model file of the character, or 'character' for the bundled one"
+    parser.add_argument("target", metavar="TARGET", help=help)
+    help = "file to write (.glb or .skn); it holds the character, its own clips and the new ones"
+    add_output(parser, "OUT", values.model_file, help)
+    add_clips_option(parser)
+    parser.add_argument(
+        "--joint-map",
+        metavar="FILE",
+        help="JSON object or TOML table of target joints by source joints (default: found from names and "
+        "structure)",
+    )
+    parser.add_argument(
+        "--pair",
+        action="append",
+        default=[],
+        type=values.pair,
+        metavar="SOURCE=TARGET",
+        help="pair these two joints, whatever else was found; SOURCE= leaves a joint out; may be repeated",
+    )
+    help = "also draw source and target at the same times, one below the other, to this file"
+    parser.add_argument("--picture", metavar="PICTURE", type=values.picture_file, help=help)
+    add_loading_options(parser, "--format, --up and --scene are about SOURCE alone.")
+
+
+def run(options: Namespace) -> None:
+    """Run the command."""
+    options.file = options.source
+    source = load_model(options)
+    if not len(source.clips):
+        raise ValueError(f"{options.source!r} has no clips; there is nothing to retarget")
+    target = _target(options)
+    joint_map = _joint_map(options, source, target)
+    chosen = chosen_clips(source, options.clip) or range(len(source.clips))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SkinpyWarning)  # joints without a partner are listed below
+        clips = [retarget(clip, source, target, joint_map) for clip in chosen]
+    result = target.add_clips(clips)
+    result.save(options.output)
+    show(f"{printable(options.source)} on {printable(options.target)}")
+    _show_match(match_joints(source, target, joint_map))
+    names = result.clips.names[-len(clips) :]
+    plural = "s" if len(names) > 1 else ""
+    show(
+        f"  wrote     {printable(options.output)}, with the new clip{plural} {', '.join(map(quoted, names))}"
+    )
+    if options.picture:
+        _draw(options.picture, (source, source.clips[next(iter(chosen))]), (result, result.clips[names[0]]))
+
+
+def _target(options: Namespace) -> Model:
+    if options.target == "character":
+        return character()
+    arguments = loading_arguments(options)
+    return load(options.target, **{name: arguments[name] for name in arguments if name not in _OF_SOURCE})
+
+
+def _joint_map(options: Namespace, source: Model, target: Model) -> Any:
+    """The joints that --joint-map and --pair give, or "auto" for those of `match_joints` alone."""
+    given = None if options.joint_map is None else _read_map(options.joint_map)
+    if not options.pair:
+        return "auto" if given is None else given
+    pairs = dict(match_joints(source, target, "auto").pairs if given is None else given)
+    for one, other in options.pair:
+        # The new pair takes both joints from the pairs that they were in.
+        pairs = {name: partner for name, partner in pairs.items() if name != one and partner != other}
+        if other:
+            pairs[one] = other
+        elif one not in source.skeleton.names:
+            raise unknown_name("source joint", one, source.skeleton.names, "--pair")
+    return pairs
+
+
+def _read_map(path: str) -> dict[str, str]:
+    """The names of target joints by source joints, from a JSON or TOML file."""
+    wanted = "expected a JSON object or a TOML table of names of target joints by names of source joints"
+    with open(path, "rb") as file:
+        try:
+            found = tomllib.load(file) if Path(path).suffix.lower() == ".toml" else json.load(file)
+        except ValueError as error:  # of JSON, TOML or UTF-8
+            raise ValueError(f"--joint-map {path!r} cannot be read ({error}); {wanted}") from None
+    if not isinstance(found, dict) or not all(isinstance(name, str) for name in found.values()):
+        raise ValueError(f"--joint-map {path!r} has something else than names; {wanted}")
+    return found
+
+
+def _show_match(match: JointMatch) -> None:
+    """Print the pairs of joints, one a line, and the joints without a partner."""
+    width = max(len(printable(one)) for one, _ in match.pairs)
+    for number, (one, other) in enumerate(match.pairs):
+        label = "" if number else "pairs"
+        show(f"  {label:9} {printable(one):{width}} -> {printable(other)}")
+    for label, names in (("left out", match.unmapped_source), ("at rest", match.unmapped_target)):
+        if names:
+            show(f"  {label:9} {', '.join(map(printable, names))}")
+
+
+def _draw(path: str, *figures: tuple[Model, Clip]) -> None:
+    from ..output import save_picture, side_by_side
+
+    save_picture(path, side_by_side(figures, frames=_FRAMES, floor=True))
+    show(f"  drew      {printable(path)}")

@@ -1,0 +1,149 @@
+"""The command `skinpy retarget`: what it writes, what it prints, and what it refuses."""
+
+import json
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from test_cli import CHARACTER, run, still
+
+import skinpy
+
+#: A walker whose joints have other names than those of the bundled character. It lacks hands, and has a tail.
+HIERARCHY = (
+    ("pelvis", -1, (0, 0.9, 0)),
+    ("spine_01", 0, (0, 0.2, 0)),
+    ("head", 1, (0, 0.4, 0)),
+    ("thigh_l", 0, (0.1, -0.05, 0)),
+    ("calf_l", 3, (0, -0.4, 0)),
+    ("foot_l", 4, (0, -0.4, 0)),
+    ("thigh_r", 0, (-0.1, -0.05, 0)),
+    ("calf_r", 6, (0, -0.4, 0)),
+    ("foot_r", 7, (0, -0.4, 0)),
+    ("upperarm_l", 1, (0.2, 0.3, 0)),
+    ("lowerarm_l", 9, (0.3, 0, 0)),
+    ("upperarm_r", 1, (-0.2, 0.3, 0)),
+    ("lowerarm_r", 11, (-0.3, 0, 0)),
+    ("tail", 0, (0, 0, -0.2)),
+)
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    """A file with two clips, of which the first swings a thigh and the tail."""
+    names, parents, offsets = zip(*HIERARCHY, strict=True)
+    rest = np.repeat(np.eye(4)[None], len(names), axis=0)
+    rest[:, :3, 3] = offsets
+    empty = {"positions": np.zeros((0, 3)), "faces": np.zeros((0, 3), int)}
+    skin = {"joints": np.zeros((0, 1), int), "weights": np.zeros((0, 1))}
+    angles = np.array([0.0, 0.3, -0.3]) / 2
+    swing = np.stack([np.sin(angles), 0 * angles, 0 * angles, np.cos(angles)], axis=-1)
+    clips = [
+        skinpy.Clip.from_arrays(
+            "swing", fps=10, joints=["thigh_l", "tail"], rotation=swing[:, None].repeat(2, 1)
+        ),
+        skinpy.Clip.from_arrays("lean", fps=10, joints=["spine_01"], rotation=swing[:, None]),
+    ]
+    path = tmp_path / "walker.skn"
+    skinpy.Model.from_arrays(names, parents, rest, **empty, **skin, clips=clips).save(path)
+    return path
+
+
+def test_a_character_with_the_clips_of_another(
+    source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is written is what the library makes of the same files."""
+    out = tmp_path / "out.glb"
+    assert run("retarget", source, "character", "-o", out) == 0
+    shown = capsys.readouterr()
+    written, walker, character = skinpy.load(out), skinpy.load(source), skinpy.character()
+    assert written.clips.names == (*character.clips.names, "swing", "lean")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", skinpy.SkinpyWarning)
+        clip = skinpy.retarget("swing", walker, character, "auto")
+    for time in (0.0, 0.1, 0.2):
+        want = character.joint_positions(clip, time)
+        got = written.joint_positions("swing", time)
+        joints = [written.skeleton.index(name) for name in character.skeleton.names if name != "ROOT"]
+        others = [character.skeleton.index(name) for name in character.skeleton.names if name != "ROOT"]
+        assert np.abs(got[joints] - want[others]).max() < 1e-5  # .glb holds float32, and is 1.7 m high
+    assert shown.err == ""
+    assert "  pairs     pelvis     -> Hips\n" in shown.out and "thigh_l    -> LeftUpperLeg\n" in shown.out
+    assert "  left out  tail\n" in shown.out and "  at rest   " in shown.out
+    assert "with the new clips 'swing', 'lean'" in shown.out
+
+
+def test_one_clip_on_a_file(source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out.skn"
+    assert run("retarget", source, CHARACTER, "-o", out, "--clip", "lean") == 0
+    assert skinpy.load(out).clips.names == (*skinpy.character().clips.names, "lean")
+    assert "with the new clip 'lean'" in capsys.readouterr().out
+
+
+def test_pairs_of_ones_own(source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """--pair changes what was found; --joint-map replaces it."""
+    out = tmp_path / "out.skn"
+    swapped = ("--pair", "thigh_l=RightUpperLeg", "--pair", "head=")
+    assert run("retarget", source, "character", "-o", out, *swapped) == 0
+    shown = capsys.readouterr().out
+    assert "thigh_l    -> RightUpperLeg\n" in shown and "thigh_r" not in shown.split("left out")[0]
+    assert "head" in shown.split("left out")[1]
+    rest, written = skinpy.character().skeleton, skinpy.load(out)
+    moved = np.abs(written.pose("swing", 0.1).rotation - rest.rotation).max(axis=1) > 0.01
+    assert moved[rest.index("RightUpperLeg")] and not moved[rest.index("LeftUpperLeg")]
+
+    for name, text in (("map.json", '{"tail": "Head"}'), ("map.toml", 'tail = "Head"')):
+        (tmp_path / name).write_text(text)
+        words = ("--joint-map", tmp_path / name, "--clip", "swing")
+        assert run("retarget", source, "character", "-o", out, *words) == 0
+        assert "  pairs     tail -> Head\n  left out  pelvis" in capsys.readouterr().out
+
+
+def test_a_picture_of_both(source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    image = pytest.importorskip("PIL.Image")
+    pytest.importorskip("moderngl")
+    out, picture = tmp_path / "out.skn", tmp_path / "both.png"
+    assert run("retarget", source, "character", "-o", out, "--clip", "0", "--picture", picture) == 0
+    assert f"  drew      {picture}" in capsys.readouterr().out
+    with image.open(picture) as opened:
+        pixels = np.asarray(opened)[..., :3].astype(int)
+    assert pixels.shape == (2 * 182 + 6, 8 * 120 + 12, 3)
+    for row in (slice(22, 182), slice(204, 364)):  # both rows show something in every frame
+        frames = pixels[row, 6:-6].reshape(160, 8, 120, 3)
+        assert (frames.min(axis=(0, 2, 3)) < 160).all()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--clip", "swnig"), "did you mean 'swing'"),
+        (("--pair", "thihg_l=LeftUpperLeg"), "did you mean 'thigh_l'"),
+        (("--pair", "thihg_l="), "did you mean 'thigh_l'"),
+        (("--pair", "thigh_l=LeftUperLeg"), "did you mean 'LeftUpperLeg'"),
+        (("--joint-map", "none.json"), "'none.json': No such file or directory"),
+        (("--joint-map", "list.json"), "expected a JSON object or a TOML table of names"),
+        (("--joint-map", "bad.toml"), "--joint-map 'bad.toml' cannot be read"),
+    ],
+)
+def test_bad_input_is_one_line_and_writes_nothing(
+    source: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    words: tuple[str, ...],
+    message: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "list.json").write_text(json.dumps(["Hips"]))
+    (tmp_path / "bad.toml").write_text("Hips = ")
+    assert run("retarget", source, "character", "-o", "out.glb", *words) == 1
+    shown = capsys.readouterr()
+    assert shown.err.startswith("skinpy: ") and shown.err.count("\n") == 1 and message in shown.err
+    assert shown.out == "" and not (tmp_path / "out.glb").exists()
+
+
+def test_a_source_without_clips(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    still().save(tmp_path / "still.skn")
+    assert run("retarget", tmp_path / "still.skn", "character", "-o", tmp_path / "out.glb") == 1
+    assert "has no clips; there is nothing to retarget" in capsys.readouterr().err
