@@ -217,6 +217,16 @@ def test_the_camera_follows_each_figure(model: skinpy.Model) -> None:
     assert np.abs(first.astype(int) - last).mean() < 1 and (first[..., :3].min() < 200)
 
 
+def test_figures_that_face_elsewhere_are_seen_from_the_same_side(model: skinpy.Model) -> None:
+    """The light stays where it is, so the outlines are compared."""
+    outlines = []
+    for angle in (0.0, 2.0):
+        turned = [[[0, np.sin(angle / 2), 0, np.cos(angle / 2)]]] * 2
+        facing = model.add_clips(skinpy.Clip.from_arrays("still", fps=1, joints=["ROOT"], rotation=turned))
+        outlines.append((side_by_side([(facing, "still")], frames=1) != 255).any(axis=2))
+    assert (outlines[0] != outlines[1]).mean() < 0.01 < outlines[0].mean() / 5
+
+
 @pytest.mark.parametrize(
     ("figures", "options", "error", "words"),
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Unpack, cast
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from .._options import RendererOptions
 
+_RING = 32  # points of a circle that is to be in the picture
 _WANTED = "a sequence of (model, clip)"
 
 
@@ -36,7 +38,8 @@ def side_by_side(
     """Draw clips of several models, one below the other, at the same times.
 
     Each figure is a row, and each time a column. The times are spread evenly from 0 to the end of the longest
-    clip. The camera follows each figure, and is as far from it as it must be for the whole row.
+    clip. The camera follows each figure, and is as far from it as it must be for the whole row. Figures that
+    face elsewhere are seen from the same side: from where their hips face at first, by `Model.humanoid`.
 
     Parameters
     ----------
@@ -47,7 +50,8 @@ def side_by_side(
     size : (int, int), default (120, 160)
         Width and height of a frame in pixels, at least 24.
     azimuth : float, degrees, default 30.0
-        How far the cameras move around the figures from their front to their left.
+        How far the cameras move around the figures from their front to their left. A model whose humanoid
+        lacks the thighs counts as facing +Z, or -Y where its up axis is Z.
     background : str or sequence of float, default "#ffffff"
         A color, as in `Renderer`.
     **options : object
@@ -127,16 +131,34 @@ def _following(
 ) -> list[Camera]:
     """A camera per time, all equally far from the figure, whose lowest point of all times is in the picture.
 
-    Each frames a box around the figure's middle, as large as the largest of the figure at these times.
+    Each frames an upright cylinder around the figure's middle, which is as wide and high as the figure is at
+    any of these times.
     """
-    from ..render.camera import Framing, box_corners, up_vector
+    from ..render.camera import Framing, front_vector, up_vector
 
+    up, front = up_vector(poser.model.up), front_vector(poser.model.up)
     points = np.concatenate([poser.points(clip, times[at : at + 1]) for at in range(len(times))])
-    lowest, highest = points.min(axis=1), points.max(axis=1)  # (N, 3) each
-    upright = np.abs(up_vector(poser.model.up)) > 0
-    middle, half = (lowest + highest) / 2, ((highest - lowest) / 2).max(axis=0)
-    half[~upright] = half[~upright].max()
-    middle[:, upright] = (lowest.min(axis=0) + highest.max(axis=0))[upright] / 2
-    half[upright] = np.ptp(points, axis=(0, 1))[upright] / 2
-    framing = Framing(poser.model.up, azimuth, aspect=aspect)
-    return [framing.camera(box_corners(np.stack([one - half, one + half]))) for one in middle]
+    heights = points @ up
+    level = points - heights[..., None] * up
+    middles = (level.min(axis=1) + level.max(axis=1)) / 2
+    radius = np.linalg.norm(level - middles[:, None], axis=2).max()
+    angles = np.linspace(0.0, 2 * np.pi, _RING, endpoint=False)[:, None]
+    ring = radius * (np.cos(angles) * front + np.sin(angles) * np.cross(up, front))
+    cylinder = np.concatenate([ring + height * up for height in (heights.min(), heights.max())])
+    framing = Framing(poser.model.up, azimuth + _heading(poser.model, clip), aspect=aspect)
+    return [framing.camera(middle + cylinder) for middle in middles]
+
+
+def _heading(model: Model, clip: Clip) -> float:
+    """How many degrees a figure is turned to its left at the start of a clip, from where models face."""
+    from ..render.camera import front_vector, up_vector
+
+    thighs = [
+        model.humanoid.joint(bone) for bone in ("leftUpperLeg", "rightUpperLeg") if bone in model.humanoid
+    ]
+    if len(thighs) < 2:
+        return 0.0
+    up, front = up_vector(model.up), front_vector(model.up)
+    left, right = model.joint_positions(clip, 0.0)[thighs].astype(np.float64)
+    facing = np.cross(left - right, up)
+    return math.degrees(math.atan2(up @ np.cross(front, facing), front @ facing))
