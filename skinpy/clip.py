@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from types import EllipsisType
@@ -367,6 +367,150 @@ class Clip(Shown, _core.Clip):
         from .clips.mirror import mirrored
 
         return mirrored(self, axis, pairs)
+
+    def transform(self, matrix: npt.ArrayLike) -> Clip:
+        """Return the clip in another position, direction or size as a new clip, bound to the same model.
+
+        ``result.model.globals(result, t)`` is ``matrix @ model.globals(clip, t)``. The transform is in the
+        keys of the root joints, which may be step, linear and cubic. Root motion leads in the new direction.
+        docs/clips.md has examples.
+
+        Parameters
+        ----------
+        matrix : array_like, shape (4, 4), scene space
+            A rotation, a translation in scene units and a uniform scale.
+
+        Returns
+        -------
+        Clip
+            The new clip, with the same name.
+
+        Raises
+        ------
+        ValueError
+            If `matrix` is a reflection, has a shear or an uneven scale, or is not finite; if the clip is
+            bound to no model or is additive; or if a root has a rest matrix with shear.
+        TypeError
+            If `matrix` does not hold real numbers.
+        """
+        from .clips.transforming import transformed
+
+        return transformed(self, matrix)
+
+    def reverse(self) -> Clip:
+        """Return the clip backward in time as a new clip, bound to the same model.
+
+        With d the duration, the new clip shows at time t what this one shows at d - t. Its events are at
+        d - t too, and its root motion leads back along the same way.
+
+        Returns
+        -------
+        Clip
+            The new clip, with the same name. Reversing twice restores the clip.
+
+        Notes
+        -----
+        The values of a step channel begin at their keys, so they would end there in a reversed clip. To show
+        the same value at a key's own time, step keys lie 2e-4 ticks later.
+        """
+        from .clips.timing import reversed_clip
+
+        return reversed_clip(self)
+
+    def speed(self, factor: float) -> Clip:
+        """Return the clip faster or slower as a new clip, bound to the same model.
+
+        All times are divided by the factor, those of keys, events and root motion; slopes and
+        `ticks_per_second` are multiplied by it.
+
+        Parameters
+        ----------
+        factor : float
+            A positive number. 2.0 plays twice as fast.
+
+        Returns
+        -------
+        Clip
+            The new clip, with the same name.
+
+        Raises
+        ------
+        ValueError
+            If `factor` is not positive and finite, or key times are no longer finite or apart.
+        TypeError
+            If `factor` is not a number.
+        """
+        from .clips.timing import sped
+
+        return sped(self, factor)
+
+    def cut(self, events: str | float | Iterable[str | float]) -> list[Clip]:
+        """Cut the clip at events or times into clips that are bound to the same model.
+
+        Each new clip is as from `trim`. An event at a cut goes to the clip that begins there. Events at the
+        start and at the end of the clip cut nothing off. `concatenate` joins the clips again.
+
+        Parameters
+        ----------
+        events : str, float or iterable of both
+            Names of events, each of which cuts wherever it happens, and times in seconds.
+
+        Returns
+        -------
+        list of Clip
+            The clips in order, named after this one: "walk 1", "walk 2", ...
+
+        Raises
+        ------
+        KeyError
+            If the clip has no event of a name. The message has the closest names.
+        ValueError
+            If a time lies outside the clip.
+        TypeError
+            If `events` holds anything but names and numbers.
+        """
+        from .clips.timing import pieces
+
+        return pieces(self, events)
+
+    @staticmethod
+    def concatenate(clips: Iterable[Clip], *, name: str | None = None) -> Clip:
+        """Return clips of one model, one after another, as one clip.
+
+        Each clip begins where the one before ends, and at that time the new clip shows the start of the
+        later one. Joints, morph targets and materials that only some clips move hold their rest in the
+        others. Events keep their clips' offsets. Each root motion continues where the one before has led;
+        clips without one stand still. docs/clips.md says what happens at the joints.
+
+        Parameters
+        ----------
+        clips : iterable of Clip
+            The clips. A clip may occur more than once.
+        name : str, optional
+            Name of the new clip. By default it is the names of all clips with "+" between them.
+
+        Returns
+        -------
+        Clip
+            The new clip, bound to the model of the first.
+
+        Raises
+        ------
+        ValueError
+            If there are no clips, a clip is bound to no model or to another model than the first, or only
+            some are additive.
+        TypeError
+            If `clips` holds anything but clips, or `name` is not a str.
+
+        Examples
+        --------
+        >>> clips = skinpy.character().clips
+        >>> skinpy.Clip.concatenate([clips["walk"], clips["run"]]).name
+        'walk+run'
+        """
+        from .clips.joining import concatenated
+
+        return concatenated(clips, name)
 
     def compress(self, max_error: float | None = None) -> Clip:
         """Return the clip with as few keys as an error allows as a new clip, bound to the same model.

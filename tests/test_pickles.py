@@ -192,6 +192,9 @@ EDITS: dict[str, Callable[[skinpy.Clip], skinpy.Clip]] = {
     "resample": lambda c: c.resample(12.0),
     "additive": lambda c: c.additive("rest"),
     "mirror": lambda c: c.mirror(),
+    "transform": lambda c: c.transform(np.diag([2.0, 2.0, 2.0, 1.0])),
+    "reverse": lambda c: c.reverse(),
+    "concatenate": lambda c: skinpy.Clip.concatenate([c, c.speed(2.0), *c.cut(0.1)]),
 }
 
 

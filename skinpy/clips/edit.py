@@ -34,12 +34,16 @@ def derived(
     motion: Motion | EllipsisType | None = ...,
     additive: bool | None = None,
     model: "Model | None" = None,
+    name: str | None = None,
+    ticks: float | None = None,
 ) -> Clip:
     """A clip with other channels than `source`, bound to the same model. Equal time lines are stored once.
 
-    Events, root motion and the mark of additive clips are those of `source` unless they are given. With
-    `model` the clip is bound to that model, whose joints and targets the channels name.
+    Events, root motion, the mark of additive clips, the name and the ticks per second are those of `source`
+    unless they are given. With `model` the clip is bound to that model, whose joints and targets the channels
+    name.
     """
+    name = source.name if name is None else name
     names = source._names if model is None else names_of_model(model)
     for channel in channels:
         _check_keys(source, channel, names)
@@ -59,6 +63,8 @@ def derived(
         duration=duration,
         events=events,
         additive=additive,
+        name=name,
+        ticks=ticks,
     )
     sections = {
         **name_sections(names, pool),
@@ -68,7 +74,7 @@ def derived(
         "VALUES": values.section(),
         "TEXT": pool.section(),
     }
-    return Clip(_block.pack(sections, 1), 0, source.model if model is None else model, source.name)
+    return Clip(_block.pack(sections, 1), 0, source.model if model is None else model, name)
 
 
 def _check_keys(source: Clip, channel: Channel, names: Mapping[str, Sequence[str]]) -> None:
@@ -184,10 +190,10 @@ def trimmed(clip: Clip, start: float, end: float | None) -> Clip:
     last = min(last, clip.duration)
     return derived(
         clip,
-        [_cut(one, start, last, slack) for one in clip.channels],
+        [cut_channel(one, start, last, slack) for one in clip.channels],
         last - start,
         events=_kept_events(clip.events, start, last),
-        motion=None if clip._motion is None else _cut_motion(clip._motion, start, last, slack),
+        motion=None if clip._motion is None else cut_motion(clip._motion, start, last, slack),
     )
 
 
@@ -196,17 +202,17 @@ def _kept_events(events: Sequence[Event], start: float, end: float) -> list[Even
     return [replace(event, time=event.time - start) for event in events if start <= event.time <= end]
 
 
-def _cut_motion(motion: Motion, start: float, end: float, slack: float) -> Motion:
+def cut_motion(motion: Motion, start: float, end: float, slack: float) -> Motion:
     """The root motion from start to end, cut like a channel of translation and one of rotation."""
     translation = Channel(
         0, None, "", "translation", "linear", motion.times, motion.values[:, :3], None, None
     )
     rotation = replace(translation, path="rotation", values=motion.values[:, 3:])
-    cut = [_cut(one, start, end, slack) for one in (translation, rotation)]
+    cut = [cut_channel(one, start, end, slack) for one in (translation, rotation)]
     return Motion(cut[0].times, np.concatenate([one.values for one in cut], axis=1))
 
 
-def _cut(channel: Channel, start: float, end: float, slack: float) -> Channel:
+def cut_channel(channel: Channel, start: float, end: float, slack: float) -> Channel:
     """The channel from start to end, with a key at both; its times count from start."""
     line = channel.times
     if len(line) == 1:
@@ -216,7 +222,7 @@ def _cut(channel: Channel, start: float, end: float, slack: float) -> Channel:
     times = np.concatenate([ends[:1], line[inside], ends[1:]])
     values = _with_ends(channel.values[inside], sample_channel(channel, ends, slack))
     if channel.interpolation == "cubic":
-        return replace(_cut_cubic(channel, inside, ends), times=times - start)
+        return replace(_cut_cubic(channel, inside, ends, slack), times=times - start)
     return replace(channel, times=times - start, values=values)
 
 
@@ -225,26 +231,26 @@ def _with_ends(inside: Array, ends: Array) -> Floats:
     return np.concatenate([ends[:1], inside, ends[1:]]).astype(np.float32)
 
 
-def _cut_cubic(channel: Channel, inside: Array, ends: Array) -> Channel:
+def _cut_cubic(channel: Channel, inside: Array, ends: Array, slack: float) -> Channel:
     """The values and tangents of a section of a Hermite spline, which is a Hermite spline too.
 
-    The tangents at its ends are the slopes there. Beyond the keys the curve is level, so tangents on that
-    side are 0. The times of the channel are not changed.
+    The tangents at its ends are the slopes there, at a key those of its inner side. Beyond the keys the curve
+    is level, so tangents on that side are 0. The times of the channel are not changed.
     """
     assert channel.in_tangents is not None and channel.out_tangents is not None
-    line = channel.times
+    into, out = channel.in_tangents.copy(), channel.out_tangents.copy()
+    into[0] = out[-1] = 0.0
     points, slopes = _raw_hermite(channel, ends)
-    into, out = channel.in_tangents[inside].copy(), channel.out_tangents[inside].copy()
-    kept = np.flatnonzero(inside)
-    if len(kept) and kept[0] == 0:
-        into[0] = 0.0
-    if len(kept) and kept[-1] == len(line) - 1:
-        out[-1] = 0.0
+    starts, stops = slopes.copy(), slopes.copy()
+    for key in np.flatnonzero(np.abs(channel.times - ends[0]) <= slack):
+        starts[0] = out[key]
+    for key in np.flatnonzero(np.abs(channel.times - ends[1]) <= slack):
+        stops[1] = into[key]
     return replace(
         channel,
         values=_with_ends(channel.values[inside], points),
-        in_tangents=_with_ends(into, slopes),
-        out_tangents=_with_ends(out, slopes),
+        in_tangents=_with_ends(into[inside], stops),
+        out_tangents=_with_ends(out[inside], starts),
     )
 
 

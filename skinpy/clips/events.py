@@ -114,6 +114,8 @@ class ClipRows:
         duration: float | None = None,
         events: Sequence[Event] | None = None,
         additive: bool | None = None,
+        name: str | None = None,
+        ticks: float | None = None,
     ) -> None:
         """Add a clip of `channels` channels, which is like another clip in whatever is None.
 
@@ -123,7 +125,9 @@ class ClipRows:
         duration = like.duration if duration is None else duration
         events = like.events if events is None else events
         additive = like.is_additive if additive is None else additive
-        head = (self._pool.add(like.name), duration, like.ticks_per_second, self._channels, channels)
+        ticks = like.ticks_per_second if ticks is None else ticks
+        name = like.name if name is None else name
+        head = (self._pool.add(name), duration, ticks, self._channels, channels)
         flags = _block.ADDITIVE if additive else 0
         self._clips.append((*head, flags, len(self._events), len(events), *motion))
         self._events += [(event.time, self._pool.add(event.name)) for event in events]

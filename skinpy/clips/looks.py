@@ -113,6 +113,20 @@ def _key_times(channel: Channel, steps: bool) -> Array:
     return line
 
 
+def rest_value(model: Model, path: str, moved: int) -> Array:
+    """(C,): the value that a channel of this path replaces, of a joint, a morph target or a material."""
+    if path in ("translation", "rotation", "scale"):
+        return np.asarray(getattr(model.skeleton, path)[moved])
+    if path == "weights":
+        return np.array([model.targets[moved].default_weight])
+    if path == "visibility":
+        return np.array([float(moved not in rows(model._extras.get("hidden")))])
+    if path in UV_PATHS:
+        return _rest_transform(model, moved)[UV_PATHS[path]]
+    material = model.materials[moved]
+    return np.atleast_1d(material.base_color if path == "base_color_factor" else getattr(material, path))
+
+
 # ---- visibility -------------------------------------------------------------------------------------
 
 
