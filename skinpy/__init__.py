@@ -68,7 +68,7 @@ if TYPE_CHECKING:
     from .playing.controller import AnimationController
     from .playing.state_machine import StateMachine
     from .playing.track import PassedEvent, Track
-    from .retargeting import Humanoid, JointMatch, match_joints, retarget
+    from .retargeting import Humanoid, JointMatch, PoseMatch, match_joints, match_poses, retarget
 
 __all__ = [
     "load",
@@ -84,9 +84,11 @@ __all__ = [
     "blend",
     "retarget",
     "match_joints",
+    "match_poses",
     "set_num_threads",
     "get_num_threads",
     "JointMatch",
+    "PoseMatch",
     "Humanoid",
     "Model",
     "Skeleton",
@@ -146,6 +148,7 @@ _LATER = {
     "Findings": "checking",
     "Humanoid": "retargeting",
     "JointMatch": "retargeting",
+    "PoseMatch": "retargeting",
     "Mask": "mask",
     "PassedEvent": "playing.track",
     "RootMotion": "clips.root_motion",
@@ -156,6 +159,7 @@ _LATER = {
     "blend": "blending",
     "check": "checking",
     "match_joints": "retargeting",
+    "match_poses": "retargeting",
     "retarget": "retargeting",
 }
 

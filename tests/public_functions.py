@@ -316,7 +316,11 @@ def _models(world: World) -> dict[str, Case]:
         "retarget": lambda: skinpy.retarget(world.moving, model, model),
         "match_joints": lambda: skinpy.match_joints(model, model),
         "JointMatch": lambda: skinpy.JointMatch((), (), ()),
+        "match_poses": lambda: skinpy.match_poses(world.moving, model, model),
+        "PoseMatch": lambda: skinpy.PoseMatch(model.pose(), model.pose(), "", "", {}, {}),
         "Humanoid": lambda: skinpy.Humanoid(model, {"hips": "Hips"}),
+        "Humanoid.t_pose": lambda: model.humanoid.t_pose(),
+        "Humanoid.a_pose": lambda: model.humanoid.a_pose(),
         "Humanoid.joint": lambda: model.humanoid.joint("hips"),
         "Humanoid.why": lambda: model.humanoid.why("hips"),
         "BakedTexture": lambda: skinpy.BakedTexture(

@@ -96,6 +96,7 @@ MADE_BY_SKINPY = {
     "BakedTexture",
     "BakedClip",
     "JointMatch",
+    "PoseMatch",
     "kinds.KeyReport",
     "storage.Comparison",
     "storage.Quantized",

@@ -1,7 +1,8 @@
 """Motion from one character to another: joints matched by name, rotations carried between rest poses."""
 
-from .clips import retarget
+from .clips import match_poses, retarget
 from .humanoid import Humanoid
 from .matching import JointMatch, match_joints
+from .references import PoseMatch
 
-__all__ = ["Humanoid", "JointMatch", "match_joints", "retarget"]
+__all__ = ["Humanoid", "JointMatch", "PoseMatch", "match_joints", "match_poses", "retarget"]

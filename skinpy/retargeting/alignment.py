@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._types import Array
-from ..clips.evaluate import unit
 from ..posing.kinematics import quaternion_product, rotated, up_vector
 from .joint_names import labels, side_pairs
+from .limbs import shortest_rotation
 from .rest import Rest
 from .source_motion import SourceMotion
 from .transfer import Change
@@ -34,60 +34,78 @@ def hips_of(
     return (translated or pairs)[0]
 
 
-def _shortest_rotation(start: Array, end: Array) -> Array:
-    """Return the shortest rotation (4,) between unit vectors; any half turn between opposite ones."""
-    if start @ end < -1 + 1e-9:
-        aside = np.eye(3)[np.argmin(np.abs(start))]
-        return np.append(unit(np.cross(start, aside)), 0.0)
-    return unit(np.append(np.cross(start, end), 1.0 + start @ end))
+def scene_rotation(
+    source: Model, target: Model, rests: tuple[Rest, Rest], pairs: list[tuple[int, int]], by_quarters: bool
+) -> Array:
+    """Return the rotation (4,) from the source's scene to the target's.
 
-
-def scene_change(
-    source: Model,
-    target: Model,
-    rests: tuple[Rest, Rest],
-    pairs: list[tuple[int, int]],
-    hips: tuple[int, int],
-    motion: SourceMotion,
-) -> tuple[Change, Array]:
-    """Return the transform from the source's scene to the target's, and the offset (3,) of the hips.
-
-    The scene is rotated from the source's up axis to the target's, and by quarter turns from where the source
-    faces to where the target faces. Lengths scale by the ratio of the hip heights above the lowest mapped
-    joint at rest, or of the skeletons' sizes where a rest pose does not stand.
+    The scene is rotated from the source's up axis to the target's and, by quarter turns, from where the
+    source faces at rest to where the target faces.
     """
     ups = up_vector(source), up_vector(target)
-    rotation = _shortest_rotation(*ups)
-    leftward = _to_left(source, target, rests, pairs)
+    rotation = shortest_rotation(*ups)
+    leftward = to_left(source, target, rests, pairs) if by_quarters else None
     if leftward is not None:
         quarters = _quarter_turn(rotated(rotation, leftward[0]), leftward[1], ups[1])
         rotation = quaternion_product(quarters, rotation)
-    origins = [rest.origins[[pair[side] for pair in pairs]] for side, rest in enumerate(rests)]
-    heights = [
-        float(ups[side] @ rest.origins[hips[side]] - (origins[side] @ ups[side]).min())
-        for side, rest in enumerate(rests)
-    ]
-    sizes = [float(np.linalg.norm(np.ptp(one, axis=0))) for one in origins]
+    return rotation
+
+
+def scene_change(
+    rotation: Array,
+    ups: tuple[Array, Array],
+    references: tuple[Rest, Rest],
+    pairs: list[tuple[int, int]],
+    hips: tuple[int, int],
+    motion: SourceMotion,
+    target: Rest,
+) -> tuple[Change, Array]:
+    """Return the transform from the source's scene to the target's, and the offset (3,) of the hips.
+
+    Lengths scale by the ratio of the hip heights above the lowest mapped joint in the reference poses, or of
+    the skeletons' sizes where a reference pose does not stand.
+    """
+    chosen = [[pair[side] for pair in pairs] for side in (0, 1)]
+    heights = [_height(ups[side], references[side], hips[side], chosen[side]) for side in (0, 1)]
+    sizes = [float(np.linalg.norm(np.ptp(references[side].origins[chosen[side]], axis=0))) for side in (0, 1)]
     standing = min(height / max(size, 1e-30) for height, size in zip(heights, sizes, strict=True)) > _STANDING
     lengths = heights if standing else sizes
     scale = lengths[1] / lengths[0] if min(lengths) > 0 else 1.0
     matrix = np.stack([rotated(rotation, axis) for axis in np.eye(3)], axis=1)
     lift = np.zeros(3)
     if standing:
-        lifts = [_ground_offset(ups[side], rests[side], hips[side], heights[side]) for side in (0, 1)]
-        if _rise(motion, hips[0], ups[0]) > lifts[0] / 2 > 0:
-            lift = ups[1] * (lifts[1] - scale * lifts[0])
+        rests = motion.rest, target
+        at_rest = [_height(ups[side], rests[side], hips[side], chosen[side]) for side in (0, 1)]
+        above = [float(ups[side] @ rests[side].origins[hips[side]]) for side in (0, 1)]
+        lift = ups[1] * _lift(heights, at_rest, above, scale, _rise(motion, hips[0], ups[0]))
     return Change(rotation, matrix, scale), lift
 
 
-def _ground_offset(up: Array, rest: Rest, hips: int, height: float) -> float:
-    """Return how far the rest pose must be raised to stand on the ground; 0 if it stands.
+def _height(up: Array, rest: Rest, hips: int, joints: list[int]) -> float:
+    """Return how high the hips are above the lowest of the joints."""
+    return float(up @ rest.origins[hips] - (rest.origins[joints] @ up).min())
 
-    The rest pose of motion capture often has its hips at the origin and the feet below the ground, while the
-    clip has the hips at the height at which they were recorded.
+
+def _lift(heights: list[float], at_rest: list[float], above: list[float], scale: float, rise: float) -> float:
+    """Return how far the target's hips are raised, so that they stand on the ground as the source's do.
+
+    Each list has the height of the hips of the source and of the target: `heights` and `at_rest` above the
+    lowest joint in the reference pose and in the rest pose, `above` above the scene's 0 in the rest pose.
+    `rise` is how much higher than at rest the source's hips are in the clip. The ground is below the lowest
+    joint of a rest pose that stands, and 0 for any other. The rest pose of motion capture often has its hips
+    at the origin and the feet below the ground, while the clip has the hips at the height at which they were
+    recorded.
     """
-    above = float(up @ rest.origins[hips])
-    return height - above if above < _HANGING * height else 0.0
+    hanging, straightened = [0.0, 0.0], [0.0, 0.0]
+    for side, height in enumerate(heights):
+        if above[side] < _HANGING * height or at_rest[side] < height / 2:
+            hanging[side] = height - above[side]
+        else:
+            straightened[side] = height - at_rest[side]
+    offsets = straightened
+    if rise > hanging[0] / 2 > 0:
+        offsets = [sum(both) for both in zip(hanging, straightened, strict=True)]
+    return offsets[1] - scale * offsets[0]
 
 
 def _rise(motion: SourceMotion, hips: int, up: Array) -> float:
@@ -98,7 +116,7 @@ def _rise(motion: SourceMotion, hips: int, up: Array) -> float:
     return float(np.median((origins - motion.rest.origins[hips]) @ up))
 
 
-def _to_left(
+def to_left(
     source: Model, target: Model, rests: tuple[Rest, Rest], pairs: list[tuple[int, int]]
 ) -> tuple[Array, Array] | None:
     """Return the direction from right to left in both scenes; None where names do not tell it clearly."""

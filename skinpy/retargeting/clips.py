@@ -1,7 +1,7 @@
 """`retarget`: the clip of one character as a clip of another.
 
-Each joint keeps its displacement from the rest pose, so both rest poses should show the same posture; the
-directions of the joints' own axes do not matter. docs/retargeting.md has the formulas.
+Each joint keeps its displacement from a reference pose; the directions of the joints' own axes do not matter.
+docs/retargeting.md has the formulas.
 """
 
 from __future__ import annotations
@@ -17,8 +17,10 @@ from .._text import quoted
 from ..clip import Channel, Clip
 from ..clips.edit import derived
 from ..errors import SkinpyWarning
+from ..posing.kinematics import up_vector
 from .alignment import hips_of, scene_change
 from .matching import JointMap, check_models, paired
+from .references import PoseMatch, ReferencePose, find_references
 from .rest import Rest
 from .source_motion import SourceMotion
 from .transfer import Traveling, anchors, changed_motion, transfer
@@ -26,17 +28,28 @@ from .transfer import Traveling, anchors, changed_motion, transfer
 if TYPE_CHECKING:
     from ..model import Model
 
-__all__ = ["retarget"]
+__all__ = ["match_poses", "retarget"]
 
 
 @np.errstate(over="ignore", invalid="ignore")  # what overflows is not finite, and refused by name
-def retarget(clip: Clip | str | int, source: Model, target: Model, joint_map: JointMap = None) -> Clip:
+def retarget(
+    clip: Clip | str | int,
+    source: Model,
+    target: Model,
+    joint_map: JointMap = None,
+    *,
+    source_pose: ReferencePose = None,
+    target_pose: ReferencePose = None,
+) -> Clip:
     """Return a clip of one model as a clip of another.
 
-    A target joint gets the rotation that its source joint makes from its rest pose, in scene space. The scene
-    is rotated from the source's up axis (and, by quarter turns, from where the source faces) to the target's.
-    Target joints that are not mapped stay at rest. The hips, and the joints above them, follow the source's
-    path times the ratio of the hip heights (above the lowest mapped joint, at rest). Other joints keep the
+    A target joint gets the rotation that its source joint makes from its reference pose, in scene space. The
+    reference poses are the rest poses where their limbs point the same way, and are otherwise found by
+    themselves, so that limbs of the result point where those of the source do; `match_poses` shows them.
+    The scene is rotated from the source's up axis (and, by quarter turns, from where the source faces) to the
+    target's. Target joints that are not mapped stay as in the reference pose. The hips, and the joints above
+    them, follow the source's path times the ratio of the hip heights (above the lowest mapped joint, in the
+    reference poses). Other joints keep the
     target's lengths, apart from what channels add to the source's. Scales carry over as ratios to rest, and
     morph weights by the targets' names. Events carry over unchanged, and root motion rotated and scaled.
 
@@ -53,6 +66,12 @@ def retarget(clip: Clip | str | int, source: Model, target: Model, joint_map: Jo
         Which joints go together: None pairs equal names, "auto" pairs names of the same part of the body, and
         a mapping has target names for source names. Where several joints have one name, None pairs them in
         order, and a mapping means the first.
+    source_pose : Pose, float, {"rest", "auto"} or None, default None
+        The reference pose of the source: a pose of it, the time of a pose of the clip in seconds, or its rest
+        pose. "auto" and None find one. Rotations count, translations and scales do not, and the pose may face
+        anywhere.
+    target_pose : Pose, {"rest", "auto"} or None, default None
+        The pose of the target that goes with it.
 
     Returns
     -------
@@ -68,14 +87,17 @@ def retarget(clip: Clip | str | int, source: Model, target: Model, joint_map: Jo
         If the source has no clip of this index.
     ValueError
         If no joint is mapped, or nothing that the clip moves, two source joints go to one target joint, the
-        clip is additive or belongs to another model, or `joint_map` is another word than "auto".
+        clip is additive or belongs to another model, or `joint_map` is another word than "auto". If a
+        reference pose is of another model, holds several poses, holds a number that is not finite or a
+        rotation of length 0, is another word than "rest" or "auto", or is a time outside the clip.
     TypeError
         If an argument has the wrong type.
 
     Warns
     -----
     SkinpyWarning
-        If joints or morph targets that the clip moves have no counterpart; a mapping does not warn.
+        If joints or morph targets that the clip moves have no counterpart; a mapping does not warn. If no
+        good reference pose was found; the message names the limbs.
 
     Notes
     -----
@@ -83,6 +105,112 @@ def retarget(clip: Clip | str | int, source: Model, target: Model, joint_map: Jo
     Where several channels do, the motion is sampled at all their key times and at least 30 times a second
     (or, in a clip of more than two hours, at 262,144 times). docs/retargeting.md has the formulas.
     """
+    clip, pairs = _checked(clip, source, target, joint_map)
+    followed = np.full(len(target.skeleton), -1)
+    for one, other in pairs:
+        followed[other] = one
+    source_motion, rest = SourceMotion(clip, Rest(source)), Rest(target)
+    hips = hips_of(source, target, pairs, source_motion)
+    found = find_references(clip, source, target, pairs, hips, (source_pose, target_pose))
+    if found.warning:
+        _warn(clip, found.warning)
+    references = found.source, found.target
+    ups = up_vector(source), up_vector(target)
+    change, lift = scene_change(found.rotation, ups, references, pairs, hips, source_motion, rest)
+    above = np.flatnonzero(anchors(rest, followed) < 0)
+    traveling = Traveling(frozenset({*above.tolist(), *rest.line(hips[1])}), (hips[1], lift))
+    channels = transfer(source_motion, rest, followed, change, traveling, references)
+    weights, lost = _weights(clip, target, joint_map)
+    leaders = set(followed.tolist())
+    left = [source.skeleton.names[joint] for joint in _moved(source_motion) if joint not in leaders]
+    if (left or lost) and not channels and not weights:
+        raise ValueError(
+            f"nothing that clip {quoted(clip.name)} moves has a counterpart in the target "
+            f"(joint_map={joint_map!r}): {_listed([*left, *lost])}; skinpy.match_joints lists the pairs, "
+            "and a mapping makes others"
+        )
+    missed = [*left, *lost]
+    if missed and not isinstance(joint_map, Mapping):
+        _warn(
+            clip,
+            f"{len(missed)} moved joints or morph targets have no counterpart and are left out: "
+            f"{_listed(missed)}; skinpy.match_joints lists them",
+        )
+    motion = changed_motion(clip._motion, change)
+    return derived(clip, [*channels, *weights], clip.duration, motion=motion, model=target)
+
+
+def match_poses(
+    clip: Clip | str | int,
+    source: Model,
+    target: Model,
+    joint_map: JointMap = None,
+    *,
+    source_pose: ReferencePose = None,
+    target_pose: ReferencePose = None,
+) -> PoseMatch:
+    """Return the reference poses that `retarget` uses with the same arguments, and how they were found.
+
+    ``print(skinpy.match_poses(...))`` lists how far apart the limbs were. docs/retargeting.md says how the
+    poses are found.
+
+    Parameters
+    ----------
+    clip : Clip, str or int
+        A clip of `source`, its name or its index.
+    source : Model
+        The model that the clip belongs to.
+    target : Model
+        The model that the clip is retargeted to.
+    joint_map : mapping of str to str, "auto" or None, default None
+        Which joints go together, as in `retarget`.
+    source_pose : Pose, float, {"rest", "auto"} or None, default None
+        The reference pose of the source: a pose of it, the time of a pose of the clip in seconds, or its rest
+        pose. "auto" and None find one. Rotations count, translations and scales do not, and the pose may face
+        anywhere.
+    target_pose : Pose, {"rest", "auto"} or None, default None
+        The pose of the target that goes with it.
+
+    Returns
+    -------
+    PoseMatch
+        The poses, where they come from, and the angles between the limbs before any was turned.
+
+    Raises
+    ------
+    KeyError
+        If the source has no clip of this name, or a name of the mapping is not in its skeleton.
+    IndexError
+        If the source has no clip of this index.
+    ValueError
+        If no joint is mapped, or an argument has a value that `retarget` refuses.
+    TypeError
+        If an argument has the wrong type.
+
+    Warns
+    -----
+    SkinpyWarning
+        If no good reference pose was found; the message names the limbs.
+
+    Examples
+    --------
+    >>> model = skinpy.character()
+    >>> match = skinpy.match_poses("walk", model, model, target_pose=model.humanoid.t_pose())
+    >>> match.source_from, round(match.degrees["leftUpperArm"])
+    ('the rest pose, with limbs turned', 45)
+    """
+    clip, pairs = _checked(clip, source, target, joint_map)
+    hips = hips_of(source, target, pairs, SourceMotion(clip, Rest(source)))
+    found = find_references(clip, source, target, pairs, hips, (source_pose, target_pose))
+    if found.warning:
+        _warn(clip, found.warning)
+    return found.match
+
+
+def _checked(
+    clip: Clip | str | int, source: Model, target: Model, joint_map: JointMap
+) -> tuple[Clip, list[tuple[int, int]]]:
+    """Return the clip to retarget, bound to the source, and the pairs of joints."""
     check_models(source, target)
     clip = _clip_of(clip, source)
     if clip.is_additive:
@@ -95,29 +223,7 @@ def retarget(clip: Clip | str | int, source: Model, target: Model, joint_map: Jo
             f"no joint of the source is mapped to one of the target (joint_map={joint_map!r}): "
             f"{_listed(source.skeleton.names)} and {_listed(target.skeleton.names)}"
         )
-    followed = np.full(len(target.skeleton), -1)
-    for one, other in pairs:
-        followed[other] = one
-    rests = Rest(source), Rest(target)
-    source_motion = SourceMotion(clip, rests[0])
-    hips = hips_of(source, target, pairs, source_motion)
-    change, lift = scene_change(source, target, rests, pairs, hips, source_motion)
-    above = np.flatnonzero(anchors(rests[1], followed) < 0)
-    traveling = Traveling(frozenset({*above.tolist(), *rests[1].line(hips[1])}), (hips[1], lift))
-    channels = transfer(source_motion, rests[1], followed, change, traveling)
-    weights, lost = _weights(clip, target, joint_map)
-    leaders = set(followed.tolist())
-    left = [source.skeleton.names[joint] for joint in _moved(source_motion) if joint not in leaders]
-    if (left or lost) and not channels and not weights:
-        raise ValueError(
-            f"nothing that clip {quoted(clip.name)} moves has a counterpart in the target "
-            f"(joint_map={joint_map!r}): {_listed([*left, *lost])}; skinpy.match_joints lists the pairs, "
-            "and a mapping makes others"
-        )
-    if not isinstance(joint_map, Mapping):
-        _warn(clip, [*left, *lost])
-    motion = changed_motion(clip._motion, change)
-    return derived(clip, [*channels, *weights], clip.duration, motion=motion, model=target)
+    return clip, pairs
 
 
 def _clip_of(clip: Clip | str | int, source: Model) -> Clip:
@@ -163,14 +269,6 @@ def _listed(names: tuple[str, ...] | list[str]) -> str:
     return ", ".join(map(repr, names[:4])) + (", ..." if len(names) > 4 else "")
 
 
-def _warn(clip: Clip, left: list[str]) -> None:
-    """Warn of joints and morph targets that the target lacks."""
-    if left:
-        message = (
-            f"{len(left)} moved joints or morph targets have no counterpart and are left out: {_listed(left)}"
-        )
-        warnings.warn(
-            f"retargeting {quoted(clip.name)}: {message}; skinpy.match_joints lists them",
-            SkinpyWarning,
-            stacklevel=3,
-        )
+def _warn(clip: Clip, message: str) -> None:
+    """Warn the caller of `retarget` or `match_poses`."""
+    warnings.warn(f"retargeting {quoted(clip.name)}: {message}", SkinpyWarning, stacklevel=3)

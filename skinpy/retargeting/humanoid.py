@@ -9,9 +9,11 @@ from .._arguments import brief, check_model, wrong_type
 from ..errors import unknown_name
 from .bones import BONES, bones_of_vrm
 from .detection import detect
+from .limbs import standard_pose
 
 if TYPE_CHECKING:
     from ..model import Model
+    from ..pose import Pose
 
 __all__ = ["Humanoid"]
 
@@ -137,6 +139,57 @@ class Humanoid(Mapping[str, str]):
         if not isinstance(bone, str) or bone not in BONES:
             raise unknown_name("bone of a humanoid", bone, BONES, "bone")
         return self._findings.reasons.get(bone, "The mapping leaves it out.")
+
+    def t_pose(self) -> Pose:
+        """Return the rest pose with the limbs turned into a T: arms level to the sides, legs straight down.
+
+        Each limb is turned by the shortest turn, upper before lower, so that it keeps its twist. Spine, head,
+        shoulders and fingers stay as they are at rest. Hands follow the arms, and feet keep their slope on
+        the floor; only those that are more than 45 degrees off are turned along the arm, or ahead. A figure
+        that lies at rest is turned upright at the hips. Translations stay those of the rest pose.
+
+        Returns
+        -------
+        Pose
+            The pose. It belongs to the caller.
+
+        Raises
+        ------
+        KeyError
+            If the humanoid lacks the hips, or a bone of the arms or legs down to hands and feet. The message
+            says what was tried.
+        ValueError
+            If a limb has length 0, or the positions of hips and shoulders do not show left and right.
+
+        Examples
+        --------
+        >>> model = skinpy.character()
+        >>> pose = model.humanoid.t_pose()
+        >>> between = pose.globals()[[model.humanoid.joint(b) for b in ("leftLowerArm", "leftHand")], :3, 3]
+        >>> bool(np.allclose(between[0, 1], between[1, 1], atol=1e-6))
+        True
+        """
+        return standard_pose(self, 0.0)
+
+    def a_pose(self) -> Pose:
+        """Return the rest pose with the limbs turned into an A: arms 45 degrees down, legs straight down.
+
+        In all else it is like `t_pose`.
+
+        Returns
+        -------
+        Pose
+            The pose. It belongs to the caller.
+
+        Raises
+        ------
+        KeyError
+            If the humanoid lacks the hips, or a bone of the arms or legs down to hands and feet. The message
+            says what was tried.
+        ValueError
+            If a limb has length 0, or the positions of hips and shoulders do not show left and right.
+        """
+        return standard_pose(self, 45.0)
 
     def _lacks(self, bone: object) -> KeyError:
         """Return the error for a bone that is not in the humanoid."""

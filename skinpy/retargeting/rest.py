@@ -16,13 +16,16 @@ if TYPE_CHECKING:
 
 
 class Rest:
-    """The rest pose of a skeleton in float64, with rotations that stay right under negative scales."""
+    """The rest pose of a skeleton in float64, with rotations that stay right under negative scales.
 
-    def __init__(self, model: "Model") -> None:
+    With local rotations (J,4) of one's own it is the rest pose with these, which is what a reference pose is.
+    """
+
+    def __init__(self, model: "Model", rotation: Array | None = None) -> None:
         skeleton = model.skeleton
         self.parents = skeleton.parents
         self.translation = skeleton.translation.astype(np.float64)
-        self.rotation = unit(skeleton.rotation.astype(np.float64))
+        self.rotation = unit((skeleton.rotation if rotation is None else rotation).astype(np.float64))
         self.scale = skeleton.scale.astype(np.float64)
         self.flip = _flips(self.scale)
         self.matrices = trs(self.translation, self.rotation, self.scale)  #: global; without shear

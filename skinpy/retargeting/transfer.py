@@ -1,10 +1,11 @@
 """Motion carried from the joints of one rest pose to those of another: the base of retargeting and mirroring.
 
-With G(t) a joint's global rotation and G its rest, D(t) = G(t) G^-1 is its displacement from rest in scene
-space. A target joint that follows a source joint gets the displacement A D(t) A^-1, where A rotates (or
-reflects) the source's scene into the target's. For the local rotations: let p be the source joint that the
-nearest following ancestor in the target follows (or none, with D_p(t) = 1). All joints between that ancestor
-and the joint are at rest, so that with the joint's parent's rest global Gpar
+With G(t) a joint's global rotation and G that of the reference pose (the rest pose unless another is given),
+D(t) = G(t) G^-1 is its displacement in scene space. A target joint that follows a source joint gets the
+displacement A D(t) A^-1, where A rotates (or reflects) the source's scene into the target's. For the local
+rotations: let p be the source joint that the nearest following ancestor in the target follows (or none, with
+D_p(t) = 1). All joints between that ancestor and the joint are as in the target's reference pose, so that
+with the global Gpar of the joint's parent in it
 
     local(t) = Gpar^-1 A D_p(t)^-1 D(t) A^-1 G.
 
@@ -41,18 +42,26 @@ class Change:
 
 
 def transfer(
-    source: SourceMotion, target: Rest, followed: Array, change: Change, traveling: "Traveling"
+    source: SourceMotion,
+    target: Rest,
+    followed: Array,
+    change: Change,
+    traveling: "Traveling",
+    references: tuple[Rest, Rest] | None = None,
 ) -> list[Channel]:
     """Return the channels of the target's joints.
 
-    `followed` (J,) has the source joint that each target joint follows, -1 for none.
+    `followed` (J,) has the source joint that each target joint follows, -1 for none. The two references are
+    the poses of source and target that go together; without them these are the rest poses.
     """
     channels: list[Channel | None] = []
+    references = references or (source.rest, target)
     above = anchors(target, followed)
     for joint, leader in enumerate(followed):
         if leader < 0:
+            channels.append(_still(target, joint, "rotation", references[1].rotation[joint]))
             continue
-        follower = _Follower(source, target, joint, int(leader), int(above[joint]), change)
+        follower = _Follower(source, target, *references, joint, int(leader), int(above[joint]), change)
         travels = traveling.is_traveling(joint)
         channels.append(follower.translation(travels, traveling.lift(joint)))
         channels.append(follower.rotation())
@@ -104,7 +113,9 @@ class _Follower:
     """
 
     source: SourceMotion
-    target: Rest
+    rest: Rest  #: of the target
+    source_reference: Rest
+    target_reference: Rest
     joint: int
     leader: int
     anchor: int
@@ -119,13 +130,15 @@ class _Follower:
     def rotation(self) -> Channel | None:
         """Return the rotation channel, or None where the joint is at rest."""
         down, up = self._path()
-        rest, change = self.source.rest, self.change
+        rest, change, reference = self.source.rest, self.change, self.source_reference
         movers = [joint for joint in (*down, *up) if ("rotation", joint) in self.source.moving]
-        front = product(conjugate(self.target.parent_rotation(self.joint)), change.rotation)
+        front = product(conjugate(self.target_reference.parent_rotation(self.joint)), change.rotation)
         if self.anchor >= 0:
-            front = product(front, rest.rotations[self.anchor])
-        back = product(conjugate(rest.rotations[self.leader]), conjugate(change.rotation))
-        back = product(back, self.target.rotations[self.joint], conjugate(self.target.flip[self.joint]))
+            front = product(front, reference.rotations[self.anchor])
+        back = product(conjugate(reference.rotations[self.leader]), conjugate(change.rotation))
+        back = product(
+            back, self.target_reference.rotations[self.joint], conjugate(self.rest.flip[self.joint])
+        )
         if len(movers) == 1 and movers[0] in down:
             index = down.index(movers[0])
             front = product(front, self._inverse_anchor(None), self.source.rotation(down[:index], None))
@@ -138,7 +151,7 @@ class _Follower:
             return self._carried(channel, "rotation", transferred, transferred)
         if not movers:
             middle = product(self._inverse_anchor(None), self.source.rotation(down, None))
-            return self._still("rotation", product(front, middle, back))
+            return _still(self.rest, self.joint, "rotation", product(front, middle, back))
         channels = [self.source.moving["rotation", joint] for joint in movers]
         return self._sampled("rotation", channels, lambda times: self._rotation_at(times, front, back))
 
@@ -160,9 +173,9 @@ class _Follower:
         adds to its rest.
         """
         rest = self.source.rest
-        into = np.linalg.pinv(self.target.parent_linear(self.joint))
+        into = np.linalg.pinv(self.target_reference.parent_linear(self.joint))
         linear = into @ (self.change.scale * self.change.matrix)
-        start = self.target.translation[self.joint]
+        start = self.rest.translation[self.joint]
         movers, other = self._movers_of_origin() if travels else ([], [])
         own = self.source.moving.get(("translation", self.leader))
         if other:
@@ -179,14 +192,14 @@ class _Follower:
             shift = linear @ (frame[:3, 3] - rest.origins[self.leader]) + start
             changed = self._moves_origin()
         else:
-            outer = linear @ rest.parent_linear(self.leader)
+            outer = linear @ self.source_reference.parent_linear(self.leader)
             shift = start - outer @ rest.translation[self.leader]
             changed = self.source.differs("translation", self.leader)
         if changed:
             shift = shift + into @ lift
         if own is None:
             value = self.source.component("translation", self.leader, None)
-            return self._still("translation", outer @ value + shift)
+            return _still(self.rest, self.joint, "translation", outer @ value + shift)
         return self._carried(
             own, "translation", lambda keys: keys @ outer.T + shift, lambda slopes: slopes @ outer.T
         )
@@ -229,16 +242,17 @@ class _Follower:
         weighted by the squared cosines between them.
         """
         between = product(
-            conjugate(self.target.rotations[self.joint]),
+            conjugate(self.target_reference.rotations[self.joint]),
             self.change.rotation,
-            self.source.rest.rotations[self.leader],
+            self.source_reference.rotations[self.leader],
         )
         cosines = np.ascontiguousarray(rotated(between, np.eye(3)).T)
         rest = self.source.rest.scale[self.leader]
-        linear = self.target.scale[self.joint][:, None] * cosines**2 / np.where(rest == 0, 1.0, rest)
+        linear = self.rest.scale[self.joint][:, None] * cosines**2 / np.where(rest == 0, 1.0, rest)
         channel = self.source.moving.get(("scale", self.leader))
         if channel is None:
-            return self._still("scale", linear @ self.source.component("scale", self.leader, None))
+            value = linear @ self.source.component("scale", self.leader, None)
+            return _still(self.rest, self.joint, "scale", value)
         return self._carried(channel, "scale", lambda keys: keys @ linear.T, lambda slopes: slopes @ linear.T)
 
     # ---- channels ---------------------------------------------------------------------------------
@@ -269,16 +283,17 @@ class _Follower:
         interpolation = "step" if steps else "linear"
         return Channel(self.joint, None, "", path, interpolation, times, values, None, None)
 
-    def _still(self, path: str, value: Array) -> Channel | None:
-        """Return a channel of one key, or None where `value` is that of the rest pose."""
-        rest = getattr(self.target, path)[self.joint]
-        off = np.abs(value - rest).max()
-        if path == "rotation":  # -q is the same rotation
-            off = min(off, np.abs(value + rest).max())
-        if off <= REST_TOLERANCE * (np.abs(self.target.translation).max() if path == "translation" else 1.0):
-            return None
-        values = value[None].astype(np.float32)
-        return Channel(self.joint, None, "", path, "linear", np.zeros(1), values, None, None)
+
+def _still(rest: Rest, joint: int, path: str, value: Array) -> Channel | None:
+    """Return a channel of one key, or None where `value` is that of the rest pose."""
+    own = getattr(rest, path)[joint]
+    off = np.abs(value - own).max()
+    if path == "rotation":  # -q is the same rotation
+        off = min(off, np.abs(value + own).max())
+    if off <= REST_TOLERANCE * (np.abs(rest.translation).max() if path == "translation" else 1.0):
+        return None
+    values = value[None].astype(np.float32)
+    return Channel(joint, None, "", path, "linear", np.zeros(1), values, None, None)
 
 
 def _same_signs(keys: Array) -> Array:
