@@ -285,6 +285,8 @@ WRONG_VALUES: dict[str, tuple[str, ...]] = {
     "plot": ("out.xyz", "out", ""),
     "pair": ("Hips", "=pelvis", ""),
     "picture": ("out.xyz", "out", ""),
+    "source_pose": ("T", "nan", "inf", "0,5", ""),
+    "target_pose": ("T", "0.5", ""),
 }
 #: What only a file can tell to be wrong, and files that may be called as one likes.
 FREE = {"clip", "scene", "joint", "target", "html", "joint_map"}

@@ -100,6 +100,27 @@ def test_pairs_of_ones_own(source: Path, tmp_path: Path, capsys: pytest.CaptureF
         assert "  pairs     tail -> Head\n  left out  pelvis" in capsys.readouterr().out
 
 
+def test_reference_poses(source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The words of the options are those of the library, and t and a are poses of the humanoid."""
+    out, walker, character = tmp_path / "out.skn", skinpy.load(source), skinpy.character()
+    for words, arguments in (
+        (("rest", "rest"), {"source_pose": "rest", "target_pose": "rest"}),
+        (("0.1", "t"), {"source_pose": 0.1, "target_pose": character.humanoid.t_pose()}),
+        (("auto", "a"), {"source_pose": "auto", "target_pose": character.humanoid.a_pose()}),
+    ):
+        options = ("--clip", "swing", "--source-pose", words[0], "--target-pose", words[1])
+        assert run("retarget", source, "character", "-o", out, *options) == 0
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", skinpy.SkinpyWarning)
+            clip = skinpy.retarget("swing", walker, character, "auto", **arguments)
+            match = skinpy.match_poses("swing", walker, character, "auto", **arguments)
+        want = character.joint_positions(clip, 0.1)
+        assert np.array_equal(skinpy.load(out).joint_positions("swing", 0.1), want)
+        shown = capsys.readouterr().out
+        assert f"  poses     of 'swing': source {match.source_from}; target {match.target_from}\n" in shown
+        assert f"leftUpperArm {match.degrees['leftUpperArm']:.0f}" in shown
+
+
 def test_a_picture_of_both(source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     image = pytest.importorskip("PIL.Image")
     pytest.importorskip("moderngl")

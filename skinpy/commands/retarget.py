@@ -14,7 +14,7 @@ from ..clip import Clip
 from ..errors import SkinpyWarning, unknown_name
 from ..loading import character, load
 from ..model import Model
-from ..retargeting import JointMatch, match_joints, retarget
+from ..retargeting import JointMatch, PoseMatch, match_joints, match_poses, retarget
 from . import values
 from .loading import add_loading_options, load_model, loading_arguments
 from .options import Commands, add_clips_option, add_output, add_plain_command, chosen_clips
@@ -23,6 +23,12 @@ from .output import show
 #: Options that say how one file is read; they are about the source. The others are about both files.
 _OF_SOURCE = ("format", "up", "scene")
 _FRAMES = 8  # of the picture
+_MAX_NAMES = 12  # of joints without a partner that are printed
+_POSE_HELP = {
+    "source": "pose of SOURCE that shows the same posture as that of TARGET: rest, t or a (arms level, or 45 "
+    "degrees down), a time of the clip in seconds, or auto (default auto)",
+    "target": "pose of TARGET that shows the same posture: rest, t, a or auto (default auto)",
+}
 
 
 def add(commands: Commands) -> None:
@@ -49,6 +55,13 @@ def add(commands: Commands) -> None:
         metavar="SOURCE=TARGET",
         help="pair these two joints, whatever else was found; SOURCE= leaves a joint out; may be repeated",
     )
+    for side in ("source", "target"):
+        parser.add_argument(
+            f"--{side}-pose",
+            type=values.reference_pose if side == "source" else values.reference_word,
+            metavar="POSE",
+            help=_POSE_HELP[side],
+        )
     help = "also draw source and target at the same times, one below the other, to this file"
     parser.add_argument("--picture", metavar="PICTURE", type=values.picture_file, help=help)
     add_loading_options(parser, "--format, --up and --scene are about SOURCE alone.")
@@ -62,14 +75,22 @@ def run(options: Namespace) -> None:
         raise ValueError(f"{options.source!r} has no clips; there is nothing to retarget")
     target = _target(options)
     joint_map = _joint_map(options, source, target)
+    arguments = {
+        "joint_map": joint_map,
+        "source_pose": _pose(source, options.source_pose),
+        "target_pose": _pose(target, options.target_pose),
+    }
     chosen = chosen_clips(source, options.clip) or range(len(source.clips))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SkinpyWarning)  # joints without a partner are listed below
-        clips = [retarget(clip, source, target, joint_map) for clip in chosen]
+        # The joints without a partner are listed below.
+        warnings.filterwarnings("ignore", ".* have no counterpart ", SkinpyWarning)
+        clips = [retarget(clip, source, target, **arguments) for clip in chosen]
     result = target.add_clips(clips)
     result.save(options.output)
     show(f"{printable(options.source)} on {printable(options.target)}")
     _show_match(match_joints(source, target, joint_map))
+    for clip in chosen:
+        _show_poses(source.clips[clip].name, match_poses(clip, source, target, **arguments))
     names = result.clips.names[-len(clips) :]
     plural = "s" if len(names) > 1 else ""
     show(
@@ -115,6 +136,13 @@ def _read_map(path: str) -> dict[str, str]:
     return found
 
 
+def _pose(model: Model, word: str | float | None) -> Any:
+    """The reference pose that an option names, as `retarget` takes it."""
+    if word == "t":
+        return model.humanoid.t_pose()
+    return model.humanoid.a_pose() if word == "a" else word
+
+
 def _show_match(match: JointMatch) -> None:
     """Print the pairs of joints, one a line, and the joints without a partner."""
     width = max(len(printable(one)) for one, _ in match.pairs)
@@ -123,7 +151,16 @@ def _show_match(match: JointMatch) -> None:
         show(f"  {label:9} {printable(one):{width}} -> {printable(other)}")
     for label, names in (("left out", match.unmapped_source), ("at rest", match.unmapped_target)):
         if names:
-            show(f"  {label:9} {', '.join(map(printable, names))}")
+            more = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
+            show(f"  {label:9} {', '.join(map(printable, names[:_MAX_NAMES]))}{more}")
+
+
+def _show_poses(clip: str, match: PoseMatch) -> None:
+    """Print where the reference poses of a clip come from, and how far apart their limbs were."""
+    show(f"  poses     of {quoted(clip)}: source {match.source_from}; target {match.target_from}")
+    apart = [f"{bone} {angle:.0f}" for bone, angle in match.degrees.items()]
+    if apart:
+        show(f"  degrees   that limbs were apart before: {', '.join(apart)}")
 
 
 def _draw(path: str, *figures: tuple[Model, Clip]) -> None:

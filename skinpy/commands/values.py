@@ -20,6 +20,7 @@ _MAX_MEBIBYTES = _MAX_COUNT >> 20
 _MAX_SIDE = 1 << 20  # pixels of a picture: more than any GPU draws
 _MIN_FRAME, _MAX_FRAMES = 24, 100  # pixels of a side, and number, of frames in a row of a sheet
 _MAX_SPEED = 64.0
+_POSES = ("rest", "t", "a", "auto")  # reference poses of retargeting
 _MAX_INSTANCES = 1_000_000  # of a crowd: their palettes fill the memory long before a picture shows them
 
 #: The fields of `Limits` that are counts; memory and seconds have options of their own.
@@ -137,6 +138,24 @@ def pair(text: str) -> tuple[str, str]:
     if not source or not equals:
         raise wrong(text, "is not a pair of joints; expected SOURCE=TARGET, such as Hips=pelvis")
     return source, target
+
+
+def reference_word(text: str) -> str:
+    """A reference pose: "rest", "t", "a" or "auto"."""
+    if text not in _POSES:
+        raise wrong(text, f"is not a reference pose; expected {', '.join(_POSES[:-1])} or {_POSES[-1]}")
+    return text
+
+
+def reference_pose(text: str) -> str | float:
+    """A reference pose of a source: a word, or a time of the clip in seconds."""
+    if text in _POSES:
+        return text
+    try:
+        return number(text)
+    except ArgumentTypeError:
+        words = ", ".join(_POSES)
+        raise wrong(text, f"is not a reference pose; expected {words} or a time in seconds") from None
 
 
 def file_format(text: str) -> str:
