@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, Unpack
 import numpy.typing as npt
 
 from . import _block, _core
-from ._arguments import check_model, instance, whole
+from ._arguments import check_model, instance, path_of, whole
 from ._notebook import Shown
 from ._text import quoted
 from ._types import Array, Floats, Loop, PathLike
@@ -714,22 +714,25 @@ class Clip(Shown, _core.Clip):
         size: tuple[int, int] = (640, 480),
         turntable: bool = False,
         camera: Camera | None = None,
+        joint: JointLike | None = None,
         **options: Unpack[ClipFileOptions],
     ) -> Path:
-        """Draw the clip into a file; the file extension selects a picture, a film or a page.
+        """Write the motion of the clip, or draw it; the file extension selects what is written.
 
-        The file appears whole or not at all. Drawing needs the extra "view", and .mp4 needs an ffmpeg or the
-        extra "video". docs/films.md has examples.
+        The file appears whole or not at all. .bvh is the motion of the joints for other programs;
+        docs/saving.md says what it has. All others are drawn: this needs the extra "view", and .mp4 needs an
+        ffmpeg or the extra "video". docs/films.md has examples.
 
         Parameters
         ----------
         path : str or path-like
-            The file to write. .png, .jpg, .tif and .bmp are a picture; .apng, .gif, .webp and .mp4 are a film
-            of one loop of the clip; .html is a page as from `to_html`.
+            The file to write. .bvh is motion; .png, .jpg, .tif and .bmp are a picture; .apng, .gif, .webp and
+            .mp4 are a film of one loop of the clip; .html is a page as from `to_html`.
         time : float, seconds, optional
             The time of a picture, by default 0.
         fps : float, frames per second, optional
-            The rate of a film or a page, by default 30.
+            The rate of a film or a page, by default 30; or that of BVH, by default the rate of the clip's
+            keys if they are evenly spaced, otherwise 30.
         size : tuple of 2 int, pixels, default (640, 480)
             Width and height.
         turntable : bool, default False
@@ -737,6 +740,9 @@ class Clip(Shown, _core.Clip):
             seconds, with as many loops of the clip as that takes.
         camera : Camera, optional
             The camera. By default the whole clip is in the picture.
+        joint : str or int, optional
+            Of .bvh: the joint that is the root of the file, such as the hips, which has this joint and all
+            below it. By default it has all joints.
         **options
             Options of `skinpy.render.Renderer`: background, floor, samples and uv; and overlays as in
             `Renderer.frame <skinpy.render.Renderer.frame>`.
@@ -750,14 +756,31 @@ class Clip(Shown, _core.Clip):
         ------
         ValueError
             If the clip is bound to no model, the file extension is unknown, a size is 0, or an option does
-            not fit the kind of file, such as a time for a film.
+            not fit the kind of file, such as a time for a film; for .bvh also if the clip is additive.
+        KeyError
+            If the model has no joint of this name. The message has the closest names.
+        IndexError
+            If the model has no joint of this index.
         ImportError
             If a package that is needed is not installed.
         GraphicsError
             If there is no OpenGL.
         OSError
             If the file cannot be written.
+
+        Warns
+        -----
+        SkinpyWarning
+            If the clip has something that BVH cannot hold, or joints have names that it cannot hold.
         """
+        if Path(path_of("path", path)).suffix.lower() == ".bvh":
+            from .files.bvh import save_bvh
+
+            drawing = {"time": time, "turntable": turntable or None, "camera": camera, **options}
+            drawing["size"] = None if size == (640, 480) else size
+            return save_bvh(path, self, fps, joint, drawing)
+        if joint is not None:
+            raise ValueError("joint is for .bvh; for pictures, films and pages expected no joint")
         from .output import save_clip
 
         return save_clip(

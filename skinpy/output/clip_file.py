@@ -174,7 +174,7 @@ def kind_of(path: str | os.PathLike[str]) -> Kind:
         return "page"
     raise ValueError(
         f"path is {brief(os.fspath(path))}; expected {_listed(_PICTURES)} for a picture, "
-        f"{_listed(_FILMS)} for a film, or {_listed(_PAGES)} for a page"
+        f"{_listed(_FILMS)} for a film, or {_listed(_PAGES)} for a page; Clip.save also writes .bvh"
     )
 
 
