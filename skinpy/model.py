@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from .models.pickling import Rig
     from .render import Camera
     from .render.posing import ClipLike
-    from .retargeting.humanoid import BonesFound, Humanoid
+    from .retargeting.humanoid import Found, Humanoid
     from .view import LiveView, Page
 
 __all__ = ["Model", "to_row_vectors"]
@@ -158,18 +158,18 @@ class Model(Shown, _core.Model):
 
     @property
     def humanoid(self) -> Humanoid:
-        """The joints that are the hips, the left hand and other bones of a human figure, by VRM 1.0's names.
+        """The joints that are the hips, the left hand and so on of a human figure, by the names of VRM 1.0.
 
-        What a VRM file says counts; in other files, names and structure of the skeleton decide. Bones that
-        are not certain are left out and listed in `Humanoid.missing`; a chair has none.
+        What a VRM file says counts; in other files, names and structure of the skeleton decide. What is not
+        certain is left out and listed in `Humanoid.missing`; a chair has nothing of it.
         docs/retargeting.md says how they are found.
         """
         from .retargeting.humanoid import Humanoid
 
-        return Humanoid._of(self, self._bones_found)
+        return Humanoid._of(self, self._humanoid_found)
 
     @cached_property
-    def _bones_found(self) -> BonesFound:
+    def _humanoid_found(self) -> Found:
         """What `humanoid` is made of: kept without a reference to the model, so that no cycle holds both."""
         from .retargeting.humanoid import find_humanoid
 

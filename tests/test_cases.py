@@ -13,6 +13,7 @@ import warnings
 import numpy as np
 import pytest
 from conftest import data_file
+from rig_conventions import RIGS
 
 import skinpy
 from skinpy.__main__ import main
@@ -195,3 +196,24 @@ def test_control_characters_are_printed_as_escapes(name: str, capsys: pytest.Cap
     for text in (words, shown.out, shown.err, *(str(one.message) for one in caught)):
         assert text.replace("\n", "").isprintable()
     assert r"\x1b]0;owned\x07" in words or "where a channel" in words
+
+
+# ---- names of rigs -------------------------------------------------------------------------------
+
+
+def test_a_joint_between_hips_and_thigh_is_no_thigh() -> None:
+    model = load("bvh-hip-joint-before-thigh.bvh")
+    pairs = dict(skinpy.match_joints(model, skinpy.character(), "auto").pairs)
+    assert pairs["LeftUpLeg"] == "LeftUpperLeg"
+    assert pairs["RightUpLeg"] == "RightUpperLeg"
+    assert "LHipJoint" not in pairs
+
+
+@pytest.mark.parametrize("name", RIGS)
+def test_each_limb_of_a_rig_has_its_partner(name: str) -> None:
+    rig, character = RIGS[name], skinpy.character()
+    pairs = dict(skinpy.match_joints(rig.model(), character, "auto").pairs)
+    limbs = {bone: joint for bone, joint in rig.bones().items() if bone.startswith(("left", "right"))}
+    assert {joint: pairs[joint] for joint in limbs.values()} == {
+        joint: character.humanoid[bone] for bone, joint in limbs.items()
+    }

@@ -7,7 +7,6 @@ docs/retargeting.md has the formulas.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -63,9 +62,9 @@ def retarget(
     target : Model
         The model that the result belongs to.
     joint_map : mapping of str to str, "auto" or None, default None
-        Which joints go together: None pairs equal names, "auto" pairs names of the same part of the body, and
-        a mapping has target names for source names. Where several joints have one name, None pairs them in
-        order, and a mapping means the first.
+        Which joints go together: None pairs equal names, "auto" pairs joints of the same part of the body,
+        and a mapping has target names for source names. Where several joints have one name, None pairs them
+        in order, and a mapping means the first.
     source_pose : Pose, float, {"rest", "auto"} or None, default None
         The reference pose of the source: a pose of it, the time of a pose of the clip in seconds, or its rest
         pose. "auto" and None find one. Rotations count, translations and scales do not, and the pose may face
@@ -96,7 +95,7 @@ def retarget(
     Warns
     -----
     SkinpyWarning
-        If joints or morph targets that the clip moves have no counterpart; a mapping does not warn. If no
+        If joints or morph targets that the clip moves have no counterpart. If no
         good reference pose was found; the message names the limbs.
 
     Notes
@@ -130,7 +129,7 @@ def retarget(
             "and a mapping makes others"
         )
     missed = [*left, *lost]
-    if missed and not isinstance(joint_map, Mapping):
+    if missed:
         _warn(
             clip,
             f"{len(missed)} moved joints or morph targets have no counterpart and are left out: "

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["Humanoid"]
 
 
-class BonesFound(NamedTuple):
+class Found(NamedTuple):
     """The joint of each bone that was found, and one sentence per bone: the evidence, or what was tried."""
 
     joints: dict[str, int]
@@ -73,16 +73,16 @@ class Humanoid(Mapping[str, str]):
                 raise ValueError(f"joints has {brief(name)} for two bones, {other} and {bone}")
             found[bone] = joint
         reasons = dict.fromkeys(found, "It is given by the caller.")
-        self._set(model, BonesFound({bone: found[bone] for bone in BONES if bone in found}, reasons))
+        self._set(model, Found({bone: found[bone] for bone in BONES if bone in found}, reasons))
 
     @classmethod
-    def _of(cls, model: Model, findings: BonesFound) -> Humanoid:
+    def _of(cls, model: Model, findings: Found) -> Humanoid:
         """Return the humanoid of what was found in a model."""
         humanoid = cls.__new__(cls)
         humanoid._set(model, findings)
         return humanoid
 
-    def _set(self, model: Model, findings: BonesFound) -> None:
+    def _set(self, model: Model, findings: Found) -> None:
         self._model, self._findings = model, findings
 
     @property
@@ -229,12 +229,12 @@ def _joint_of(model: Model, bone: str, name: object) -> int:
     return names.index(name)
 
 
-def find_humanoid(model: Model) -> BonesFound:
+def find_humanoid(model: Model) -> Found:
     """Return the bones that the file of a model states (VRM), or else those that names and structure show."""
     vrm = model.vrm
     stated = bones_of_vrm(vrm, len(model.skeleton)) if vrm else {}
     if stated:
-        return BonesFound(
+        return Found(
             stated,
             {
                 bone: "The VRM file says so."
@@ -243,4 +243,4 @@ def find_humanoid(model: Model) -> BonesFound:
                 for bone in BONES
             },
         )
-    return BonesFound(*detect(model))
+    return Found(*detect(model))

@@ -106,6 +106,16 @@ def other_side(text: str) -> str:
     return _SIDE_WORD.sub(swapped, text)
 
 
+def evenly(source: Sequence[int], target: Sequence[int]) -> list[tuple[int, int]]:
+    """Return pairs from two chains: the first with the first, the last with the last, and between evenly."""
+    count = min(len(source), len(target))
+    fractions = [step / (count - 1) if count > 1 else 0.0 for step in range(count)]
+    return [
+        (source[round(fraction * (len(source) - 1))], target[round(fraction * (len(target) - 1))])
+        for fraction in fractions
+    ]
+
+
 def same_parts(
     source: Sequence[str], target: Sequence[str], without: tuple[frozenset[int], frozenset[int]]
 ) -> list[tuple[int, int]]:
@@ -121,13 +131,8 @@ def same_parts(
             if index not in left_out:
                 found.setdefault(label.part, []).append(index)
         chains.append(found)
-    pairs = []
+    pairs: list[tuple[int, int]] = []
     for part, source_chain in chains[0].items():
         target_chain = chains[1].get(part, [])
-        count = min(len(source_chain), len(target_chain))
-        for step in range(count):
-            fraction = step / (count - 1) if count > 1 else 0.0
-            source_index = source_chain[round(fraction * (len(source_chain) - 1))]
-            target_index = target_chain[round(fraction * (len(target_chain) - 1))]
-            pairs.append((source_index, target_index))
+        pairs += evenly(source_chain, target_chain)
     return sorted(pairs)

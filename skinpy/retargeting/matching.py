@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from .._arguments import brief, check_model
 from ..errors import unknown_name
-from .joint_names import same_parts
+from .joint_names import evenly, same_parts
 
 if TYPE_CHECKING:
     from ..model import Model
+    from .humanoid import Humanoid
 
 __all__ = ["JointMatch", "match_joints"]
 
@@ -46,8 +47,9 @@ class JointMatch:
 def match_joints(source: Model, target: Model, joint_map: JointMap = None) -> JointMatch:
     """Return the pairs of joints that `retarget` uses with the same arguments, and the joints without one.
 
-    With "auto", names may differ in prefix, case, separators, the words for left and right, and common
-    synonyms (UpLeg, thigh). Chains such as a spine are paired in order and evenly.
+    With "auto", joints that are the same part of a human figure go together, whatever they are called: see
+    `Model.humanoid`. The joints of a spine or a neck are paired in order and evenly. Other joints go together
+    if their names differ only in prefix, case, separators and the words for left and right.
 
     Parameters
     ----------
@@ -56,9 +58,9 @@ def match_joints(source: Model, target: Model, joint_map: JointMap = None) -> Jo
     target : Model
         The model that the clips are for.
     joint_map : mapping of str to str, "auto" or None, default None
-        Which joints go together: None pairs equal names, "auto" pairs names of the same part of the body, and
-        a mapping has target names for source names. Where several joints have one name, None pairs them in
-        order, and a mapping means the first.
+        Which joints go together: None pairs equal names, "auto" pairs joints of the same part of the body,
+        and a mapping has target names for source names. Where several joints have one name, None pairs them
+        in order, and a mapping means the first.
 
     Returns
     -------
@@ -108,11 +110,61 @@ def paired(source: Model, target: Model, joint_map: JointMap) -> list[tuple[int,
     if isinstance(joint_map, str):
         if joint_map != "auto":
             raise ValueError(f"joint_map is {brief(joint_map)}; expected None, 'auto' or a mapping of names")
-        return same_parts(source_names, target_names, (_mesh_nodes(source), _mesh_nodes(target)))
+        return _alike(source, target)
     if not isinstance(joint_map, Mapping):
         kind = type(joint_map).__name__
         raise TypeError(f"joint_map is of type {kind}; expected None, 'auto' or a mapping of names")
     return _mapped(source_names, target_names, joint_map)
+
+
+def _alike(source: Model, target: Model) -> list[tuple[int, int]]:
+    """Return the pairs of joints that are the same bone of a humanoid, then those of like names.
+
+    The joints of the spine, and those of the neck, are paired evenly: ends with ends.
+    """
+    one, other = source.humanoid, target.humanoid
+    pairs: list[tuple[int, int]] = []
+    lines: tuple[list[int], list[int]] = ([], [])
+    for line_of in (_spine, _neck):
+        found = line_of(one), line_of(other)
+        pairs += evenly(*found)
+        lines[0].extend(found[0])
+        lines[1].extend(found[1])
+    pairs += [
+        (one.joint(bone), other.joint(bone))
+        for bone in one
+        if bone in other and one.joint(bone) not in lines[0] and other.joint(bone) not in lines[1]
+    ]
+    without = (
+        _mesh_nodes(source).union(lines[0], (pair[0] for pair in pairs)),
+        _mesh_nodes(target).union(lines[1], (pair[1] for pair in pairs)),
+    )
+    return sorted(pairs + same_parts(source.skeleton.names, target.skeleton.names, without))
+
+
+def _spine(humanoid: Humanoid) -> list[int]:
+    """Return the joints from the lowest of the spine to the highest."""
+    bones = [bone for bone in ("spine", "chest", "upperChest") if bone in humanoid]
+    return _line(humanoid, bones[0], bones[-1]) if bones else []
+
+
+def _neck(humanoid: Humanoid) -> list[int]:
+    """Return the joints from the neck to below the head."""
+    if "neck" not in humanoid:
+        return []
+    return _line(humanoid, "neck", "head")[:-1] if "head" in humanoid else [humanoid.joint("neck")]
+
+
+def _line(humanoid: Humanoid, upper: str, lower: str) -> list[int]:
+    """Return the joints from that of one bone down to that of another, or both if they are not connected."""
+    parents = humanoid.model.skeleton.parents.tolist()
+    ends = humanoid.joint(upper), humanoid.joint(lower)
+    found = [ends[1]]
+    while found[-1] > ends[0]:
+        found.append(parents[found[-1]])
+    if found[-1] == ends[0]:
+        return found[::-1]
+    return [*dict.fromkeys(ends)]
 
 
 def _mapped(

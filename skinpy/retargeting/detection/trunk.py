@@ -54,7 +54,7 @@ def _hips(figure: Figure, limbs: dict[str, int], top: list[int]) -> int | None:
     best: tuple[float, int] | None = None
     for joint in sorted(figure.allowed):
         reading = figure.readings[joint]
-        if reading.side or reading.helper or joint in limbs.values():
+        if (joint != meeting and (reading.side or reading.helper)) or joint in limbs.values():
             continue
         named = reading.score("hips") + (0.2 if reading.deform and reading.word == "spine" else 0.0)
         above = [figure.is_above(joint, one) for one in ends]

@@ -74,7 +74,7 @@ PARTS = _table(
     hips pelvis: hips 1
     hip midhip hipcenter hipcentre spinebase: hips 0.95
     lowertorso pelvisroot roothips hipsroot hiproot: hips 0.8
-    center centre: hips 0.5
+    center: hips 0.5
     cog groove: hips 0.35
     lowerbody: hips 0.3
     root body: hips 0.25
