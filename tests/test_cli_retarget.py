@@ -81,6 +81,22 @@ def test_one_clip_on_a_file(source: Path, tmp_path: Path, capsys: pytest.Capture
     assert "with the new clip 'lean'" in capsys.readouterr().out
 
 
+def test_the_motion_alone(source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A .bvh file has one clip, with the joints of the character."""
+    out = tmp_path / "out.bvh"
+    assert run("retarget", source, "character", "-o", out) == 1
+    assert "choose one with --clip" in capsys.readouterr().err and not out.exists()
+    assert run("retarget", source, "character", "-o", out, "--clip", "swing") == 0
+    motion, character = skinpy.load(out), skinpy.character()
+    assert {*character.skeleton.names} - {*motion.skeleton.names} <= {"ROOT", "Explorer"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", skinpy.SkinpyWarning)
+        clip = skinpy.retarget("swing", skinpy.load(source), character, "auto")
+    knee = [model.skeleton.index("LeftLowerLeg") for model in (motion, character)]
+    got, want = motion.joint_positions(0, 0.1)[knee[0]], character.joint_positions(clip, 0.1)[knee[1]]
+    assert np.abs(got - want).max() < 1e-4  # meters; .bvh holds degrees with a few digits
+
+
 def test_pairs_of_ones_own(source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """--pair changes what was found; --joint-map replaces it."""
     out = tmp_path / "out.skn"

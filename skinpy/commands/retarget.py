@@ -38,8 +38,8 @@ def add(commands: Commands) -> None:
     parser.add_argument("source", metavar="SOURCE", help="file with the clips, such as a .bvh or .fbx file")
     help = "model file of the character, or 'character' for the bundled one"
     parser.add_argument("target", metavar="TARGET", help=help)
-    help = "file to write (.glb or .skn); it holds the character, its own clips and the new ones"
-    add_output(parser, "OUT", values.model_file, help)
+    help = "file to write: .glb or .skn for the character with its own clips and the new ones, .bvh for the "
+    add_output(parser, "OUT", values.motion_file, f"{help}motion of one new clip")
     add_clips_option(parser)
     parser.add_argument(
         "--joint-map",
@@ -81,12 +81,17 @@ def run(options: Namespace) -> None:
         "target_pose": _pose(target, options.target_pose),
     }
     chosen = chosen_clips(source, options.clip) or range(len(source.clips))
+    if _is_motion(options.output) and len(chosen) > 1:
+        raise ValueError(
+            f"a .bvh file holds one clip, and {len(chosen)} are retargeted; choose one with --clip"
+        )
     with warnings.catch_warnings():
         # The joints without a partner are listed below.
         warnings.filterwarnings("ignore", ".* have no counterpart ", SkinpyWarning)
         clips = [retarget(clip, source, target, **arguments) for clip in chosen]
     result = target.add_clips(clips)
-    result.save(options.output)
+    new = list(result.clips)[-len(clips) :]
+    _save(options.output, result, new)
     show(f"{printable(options.source)} on {printable(options.target)}")
     _show_match(match_joints(source, target, joint_map))
     for clip in chosen:
@@ -134,6 +139,17 @@ def _read_map(path: str) -> dict[str, str]:
     if not isinstance(found, dict) or not all(isinstance(name, str) for name in found.values()):
         raise ValueError(f"--joint-map {path!r} has something else than names; {wanted}")
     return found
+
+
+def _is_motion(path: str) -> bool:
+    return Path(path).suffix.lower() == ".bvh"
+
+
+def _save(path: str, model: Model, new: list[Clip]) -> None:
+    if _is_motion(path):
+        new[0].save(path)
+    else:
+        model.save(path)
 
 
 def _pose(model: Model, word: str | float | None) -> Any:

@@ -238,10 +238,10 @@ def page_file(text: str) -> str:
     return text
 
 
-def model_file(text: str) -> str:
-    """A file for a model."""
-    if Path(text).suffix.lower() not in (".glb", ".skn"):
-        raise wrong(text, "is not a model file that can be written; expected one that ends in .glb or .skn")
+def motion_file(text: str) -> str:
+    """A file for a model with clips, or for the motion of one clip."""
+    if Path(text).suffix.lower() not in (".glb", ".skn", ".bvh"):
+        raise wrong(text, "is not a file that can be written; expected one that ends in .glb, .skn or .bvh")
     return text
 
 
