@@ -795,6 +795,52 @@ class Clip(Shown, _core.Clip):
             **options,
         )
 
+    def to_npz(self, path: PathLike, *, fps: float | None = None) -> Path:
+        """Write the poses of the clip as NumPy arrays.
+
+        The file appears whole or not at all. ``numpy.load`` reads it without pickle, and `load` as a model
+        without a mesh. docs/saving.md lists its arrays, such as "times" (N,), "joints" (J,), "rotation"
+        (N, J, 4) and "positions" (N, J, 3).
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file to write, .npz.
+        fps : float, frames per second, optional
+            The rate at which the clip is sampled. By default the rate of the clip's keys if they are evenly
+            spaced, otherwise 30.
+
+        Returns
+        -------
+        Path
+            The path of the file.
+
+        Raises
+        ------
+        ValueError
+            If the file extension is another one, the clip is bound to no model or is additive, or `fps` is
+            not positive or gives too many frames.
+        TypeError
+            If an argument has the wrong type.
+        OSError
+            If the file cannot be written.
+
+        Warns
+        -----
+        SkinpyWarning
+            If the clip changes visibility or materials, which are left out.
+
+        Examples
+        --------
+        >>> path = skinpy.character().clips["walk"].to_npz("walk.npz", fps=30)
+        >>> with np.load(path) as arrays:
+        ...     arrays["rotation"].shape
+        (31, 26, 4)
+        """
+        from .files.npz import save_npz
+
+        return save_npz(path, self, fps)
+
     def page(self, height: int = 480, *, fps: float = 30.0, **options: Unpack[PageOptions]) -> Page:
         """Make a page that plays the clip in a browser and shows itself in notebooks.
 

@@ -84,8 +84,8 @@ def load(
 ) -> Model:
     """Load a model from a file or from bytes.
 
-    Every format of Assimp 6 and saved .skn files can be read. The model has been checked: all lengths,
-    offsets and indices are valid, and all numbers are finite.
+    Every format of Assimp 6, saved .skn files and motion in .npz files can be read. The model has been
+    checked: all lengths, offsets and indices are valid, and all numbers are finite.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def load(
     -----
     A .skn file is read by this process, as it was saved, whatever `isolate` says. Of the options only `mmap`
     and `limits` apply to it, and of the limits `file_bytes` (unless it is mapped), `nodes`, `vertices` and
-    `keys`.
+    `keys`. So is an .npz file that `Clip.to_npz` wrote, without pickle; its model has no mesh.
 
     Examples
     --------
@@ -372,6 +372,8 @@ def _usual(key: Variables) -> _Request:
 def _load_path(path: str, request: _Request, mapped: bool) -> _core.Block:
     path_of("path", path)  # raises for a name that no file can have
     try:
+        if path.lower().endswith(".npz") and request.format is None:
+            return _load_npz(path, request)
         if mapped or path.endswith(".skn"):
             return _load_saved(path, mapped, request) if _is_saved(path) else _import(path, None, request)
         try:
@@ -406,6 +408,15 @@ def _load_saved(path: str, mapped: bool, request: _Request) -> _core.Block:
         size = os.fstat(file.fileno()).st_size
         _check_limit("bytes", size, request.counts[0], "file_bytes")
         return _model_block(_core.Block.read(file.fileno(), size), request)
+
+
+def _load_npz(path: str, request: _Request) -> _core.Block:
+    from .files.npz import read_npz  # few need it
+
+    with open(path, "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        _check_limit("bytes", size, request.counts[0], "file_bytes")
+        return read_npz(file, request.counts)
 
 
 def _model_block(block: _core.Block, request: _Request) -> _core.Block:
@@ -443,6 +454,10 @@ def _load_bytes(data: Any, request: _Request, title: str = "the model's bytes") 
         if view[: len(_block.MAGIC)] == _block.MAGIC:
             _check_limit("bytes", view.nbytes, request.counts[0], "file_bytes")
             return _model_block(_core.Block(view), request)
+        if request.format == "npz":
+            from .files.npz import read_npz
+
+            return read_npz(io.BytesIO(view), request.counts)
         return _import(None, view, request)
     except LoadError as error:
         name = _as_file_name(view)

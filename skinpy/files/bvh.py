@@ -18,13 +18,13 @@ import numpy as np
 
 from .._arguments import path_of
 from .._progress import working
-from .._text import quoted, quoted_list, unicode_text
+from .._text import quoted_list, unicode_text
 from .._types import Array, PathLike
 from ..clip import Clip
 from ..errors import SkinpyWarning
 from ..posing.kinematics import joint_number
 from .bvh_motion import BvhMotion
-from .frames import frame_rate, whole_frames
+from .frames import frame_rate, posed_model, warn_left_out, whole_frames
 from .whole import replacing
 
 if TYPE_CHECKING:
@@ -44,22 +44,23 @@ def save_bvh(
     path: PathLike, clip: Clip, fps: float | None, joint: "JointLike | None", drawing: Mapping[str, object]
 ) -> Path:
     """Write a clip; see `Clip.save`, whose arguments for pictures are `drawing`: all must be None."""
-    target, model = Path(path_of("path", path)), clip._bound_model()
+    target, model = Path(path_of("path", path)), posed_model(clip)
     for name, value in drawing.items():
         if value is not None:
             raise ValueError(f"{name} is for pictures, films and pages, but .bvh is motion; expected none")
-    if clip.is_additive:
-        raise ValueError(
-            f"clip {quoted(clip.name)} is additive, so it has no poses of its own; "
-            "expected the clip that it was made from"
-        )
     top = None if joint is None else joint_number(model.pose(), joint)
     rate = frame_rate(clip, fps)
     times = whole_frames(clip, rate)
     with working(f"writing {target.name}"):
         motion = BvhMotion(model, clip, times, top)
         hierarchy = _Hierarchy(model, motion)
-        _warn_of_losses(clip, motion)
+        lost = {
+            "scales of joints": motion.scaled,
+            "weights of morph targets": [one.name for one in clip.channels if one.path == "weights"],
+            "visibility and materials": [one.path for one in clip._look_channels],
+            "events": [event.name for event in clip.events],
+        }
+        warn_left_out(clip, "BVH has only translations and rotations", lost)
         with replacing(target) as file:
             file.write(hierarchy.text().encode())
             file.write(f"MOTION\nFrames: {len(times)}\nFrame Time: {1 / rate:.12g}\n".encode())
@@ -154,7 +155,7 @@ def _rounded(values: Array, decimals: int) -> Array:
     return np.where(np.abs(values) < 0.5 * 10.0**-decimals, 0.0, values)
 
 
-# ---- names and losses -----------------------------------------------------------------------------
+# ---- names ----------------------------------------------------------------------------------------
 
 
 def _written_names(names: Mapping[int, str]) -> dict[int, str]:
@@ -177,20 +178,3 @@ def _written_names(names: Mapping[int, str]) -> dict[int, str]:
         )
         warnings.warn(message, SkinpyWarning, stacklevel=2)
     return written
-
-
-def _warn_of_losses(clip: Clip, motion: BvhMotion) -> None:
-    """Warn of everything in a clip that BVH has no place for."""
-    weights = {channel.name: None for channel in clip.channels if channel.path == "weights"}
-    looks = {channel.path: None for channel in clip._look_channels}
-    events = {event.name: None for event in clip.events}
-    kinds = {
-        "scales of joints": motion.scaled,
-        "weights of morph targets": list(weights),
-        "visibility and materials": list(looks),
-        "events": list(events),
-    }
-    lost = [f"{kind} ({quoted_list(names)})" for kind, names in kinds.items() if names]
-    if lost:
-        message = f"BVH has only translations and rotations; of clip {quoted(clip.name)} are left out: "
-        warnings.warn(message + ", ".join(lost), SkinpyWarning, stacklevel=2)

@@ -1,12 +1,21 @@
 """The frames at which a clip is stored by writers of whole frames: BVH and .npz."""
 
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
 import numpy as np
 
+from .._text import quoted, quoted_list
 from .._types import Array
 from ..clip import Clip
+from ..errors import SkinpyWarning
 from ..kinds.sampling import frame_times
 from ..limits import Limits
 from ..models.frames import checked_rate
+
+if TYPE_CHECKING:
+    from ..model import Model
 
 _FPS = 30.0  # of clips whose keys are not evenly spaced
 _MIN_FPS = 20.0  # fewer keys a second are keys of curves, and not frames
@@ -42,3 +51,21 @@ def whole_frames(clip: Clip, fps: float) -> Array:
             f"expected a lower fps, for at most {limit} transforms"
         )
     return np.arange(count) / fps
+
+
+def posed_model(clip: Clip) -> "Model":
+    """The model of a clip; ValueError for a clip that has none, or whose channels are no poses."""
+    if clip.is_additive:
+        raise ValueError(
+            f"clip {quoted(clip.name)} is additive, so it has no poses of its own; "
+            "expected the clip that it was made from"
+        )
+    return clip._bound_model()
+
+
+def warn_left_out(clip: Clip, reason: str, kinds: Mapping[str, Sequence[str]]) -> None:
+    """Warn of what a file cannot hold of a clip: names by kind, of which empty kinds do not count."""
+    lost = [f"{kind} ({quoted_list(list(dict.fromkeys(names)))})" for kind, names in kinds.items() if names]
+    if lost:
+        message = f"{reason}; of clip {quoted(clip.name)} are left out: {', '.join(lost)}"
+        warnings.warn(message, SkinpyWarning, stacklevel=2)
