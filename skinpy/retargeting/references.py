@@ -22,6 +22,7 @@ from .limbs import (
     CORNERS,
     EXTREMITIES,
     EXTREMITY_DEGREES,
+    FEET,
     LIMBS,
     Figure,
     angle_about,
@@ -102,6 +103,7 @@ class _Choice:
     figure: Figure
     words: str
     bad: Mapping[str, float]  #: limbs, by bone, that are too far from any pose that is wanted, in degrees
+    lies: bool = False  #: neither the rest pose nor any frame of the clip stands upright
 
 
 def find_references(
@@ -247,12 +249,12 @@ class _Search:
         )
         if rest.figure.body() is None:
             bad = _too_far(self.angles(self.rests[0].figure, self.rests[1].figure))
-        if not bad:
+        if not bad and upright(rest.figure) is not False:
             return rest
         found = [_nearest_frame(rest.figure, clip, wanted) for clip in self.clips[side]]
         frames = [frame for frame in found if frame is not None]
-        if not frames:
-            return replace(rest, bad=bad)
+        if not bad or not frames:
+            return replace(rest, bad=bad, lies=not frames)
         best = min(frames, key=lambda frame: frame.cost)
         figure = self.figure(side, self.models[side].pose(best.clip, best.time).rotation)
         return _Choice(figure, f"{_at(best.clip, best.time)}", _too_far(best.degrees))
@@ -368,6 +370,9 @@ def _nearest_frame(figure: Figure, clip: Clip, wanted: Mapping[str, Array]) -> _
         along = origins[:, figure.joints[LIMBS[bone]]] - origins[:, figure.joints[bone]]
         along = np.einsum("nij,nj->ni", axes, along / np.linalg.norm(along, axis=-1, keepdims=True))
         angles[bone] = np.degrees(np.arccos(np.clip(along @ wanted[bone], -1.0, 1.0)))
+    for foot in {*FEET} & figure.directions().keys():
+        toes = origins[:, figure.joints[LIMBS[foot]]]
+        angles[foot] = _tilt(origins[:, figure.joints[foot]], toes, up)
     leans = np.degrees(np.arccos(np.clip(trunks[:, 1] @ up, -1.0, 1.0)))
     costs = np.mean([leans, *angles.values()], axis=0)
     costs = np.where(leans < 45.0, costs, np.nan)
@@ -376,6 +381,15 @@ def _nearest_frame(figure: Figure, clip: Clip, wanted: Mapping[str, Array]) -> _
     best = int(np.nanargmin(costs))
     degrees = {bone: float(values[best]) for bone, values in angles.items()}
     return _Frame(clip, float(times[best]), float(costs[best]), degrees)
+
+
+def _tilt(ankle: Array, toes: Array, up: Array) -> Array:
+    """Return how far a foot (N,3), (N,3) is from the slope that it has on the floor, in degrees (N,)."""
+    along = toes - ankle
+    slopes = np.degrees(np.arctan2(along @ up, np.linalg.norm(along - np.outer(along @ up, up), axis=-1)))
+    heights = toes @ up
+    on_floor = heights <= np.quantile(heights, 0.25)
+    return np.asarray(np.abs(slopes - np.median(slopes[on_floor])))
 
 
 def _pose_at(clip: Clip, time: object, name: str) -> tuple[Pose, str]:
@@ -413,11 +427,15 @@ def _warning(chosen: tuple[_Choice, ...]) -> str:
     """Return what to warn of where no good reference pose was found, or nothing."""
     told = []
     for choice, name in zip(chosen, ("source", "target"), strict=True):
+        if choice.lies:
+            told.append(
+                f"the figure of the {name} stands neither at rest nor in a clip; if another axis points up, "
+                "load its file with that axis as up"
+            )
         if choice.bad:
             limbs = ", ".join(f"{bone} {angle:.0f}" for bone, angle in choice.bad.items())
             told.append(
                 f"no good reference pose of the {name} was found, so its limbs may be twisted: "
-                f"{choice.words} was taken, in which limbs are off by (degrees) {limbs}; give {name}_pose, "
-                "or, if the figure lies where it should stand, load its file with another up axis"
+                f"{choice.words} was taken, in which limbs are off by (degrees) {limbs}; give {name}_pose"
             )
     return "; ".join(told)
