@@ -309,7 +309,7 @@ def _common_joints(
         one, other = (humanoid.joint(bone) if bone in humanoid else None for humanoid in humanoids)
         if one in to_target:
             other = to_target[one]
-        elif other in to_source:
+        elif one is None and other in to_source:
             one = to_source[other]
         if one is not None and other is not None:
             joints[0][bone], joints[1][bone] = one, other
