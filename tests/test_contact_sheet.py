@@ -233,7 +233,7 @@ def test_figures_that_face_elsewhere_are_seen_from_the_same_side(model: skinpy.M
         ([], {}, ValueError, r"figures is empty; expected a sequence of \(model, clip\)"),
         ("walk", {}, TypeError, "figures is 'walk'"),
         (["walk"], {}, TypeError, "figures has 'walk'"),
-        ([(None, "walk")], {}, TypeError, "model is of type NoneType"),
+        ([(None, "walk")], {}, TypeError, "figures is of type NoneType"),
         ([("character", "wlak")], {}, KeyError, "did you mean 'walk'"),
         ([("character", "walk")], {"frames": 0}, ValueError, "frames is 0; expected 1 to 100"),
         ([("character", "walk")], {"size": (20, 60)}, ValueError, "expected frames of 24x24"),

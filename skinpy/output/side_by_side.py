@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Unpack, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from .._arguments import brief, check_clip, items_of, whole
+from .._arguments import brief, check_clip, check_model, finite, items_of, whole
 from .._progress import shown, working
 from .contact_sheet import LINE, MARGIN, MAX_FRAMES, Frame, check_frame_size, write_line
 from .picture import pillow
@@ -89,6 +89,7 @@ def side_by_side(
     from ..render.color import parse_color
 
     frames = whole("frames", frames, 1, MAX_FRAMES)
+    azimuth = finite("azimuth", azimuth)
     width, height = check_frame_size(check_size(size))
     posers = _checked(figures)
     times = np.linspace(0.0, max(clip.duration for _, clip in posers), frames)
@@ -117,9 +118,10 @@ def _checked(figures: Sequence[tuple[Model, Clip | str | int]]) -> list[tuple[Po
     for figure in items_of("figures", figures, _WANTED):
         if not isinstance(figure, tuple | list) or len(figure) != 2:
             raise TypeError(f"figures has {brief(figure)}; expected {_WANTED}")
+        check_model("figures", figure[0])
         poser = Poser(figure[0])
         clip = poser.motion(figure[1])
-        check_clip("clip", clip)
+        check_clip("figures", clip)
         found.append((poser, cast("Clip", clip)))
     if not found:
         raise ValueError(f"figures is empty; expected {_WANTED}")
