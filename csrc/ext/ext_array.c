@@ -179,6 +179,8 @@ int ext_read_own(PyObject *object, const char *name, const Py_ssize_t *tail, int
   return 1;
 }
 
+bool ext_is_writable(const ext_array *array) { return PyArray_ISWRITEABLE((PyArrayObject *)array->owner); }
+
 #define MAX_RESULT_NUMBERS 0x1p38 /* float32 numbers: 1 TiB */
 
 #define LAST_ROW_TOLERANCE 1e-5f /* errors that inverting or multiplying in float32 leaves in a last row */

@@ -46,6 +46,9 @@ int ext_read_times(PyObject *time, ext_array *array, ext_shape *shape, double *s
 int ext_read_own(PyObject *object, const char *name, const Py_ssize_t *tail, int tail_count, const ext_shape *same,
                  ext_array *array, ext_shape *shape);
 
+/* Whether a job may write to the array that ext_read_own has read. */
+bool ext_is_writable(const ext_array *array);
+
 /* Reads `root` as float32 of shape (4,4) or shape + (4,4): finite and affine. `stride` gets the floats from one
    matrix to the next: 16, or 0 if there is one for all. */
 int ext_read_root(PyObject *object, const ext_shape *shape, ext_array *array, size_t *stride);

@@ -1,10 +1,14 @@
 /* ext_mix.c: Model._mix_pose and Model._mix_palette, which blend layers of clips to one pose or its palette, and
    _blend, which blends poses.
 
-      A layer is a tuple (mode, priority_blend, entries), and an entry a tuple (clip, time, weight, loop, mask,
-   priority). mode, loop and priority are numbers of the core's enums, clip is a bound Clip or None (the rest pose),
-   and mask is a float32 array (J,) or None. */
-#include "../core/pose/sk_blend.h"
+      A layer is a tuple (mode, priority_blend, entries[, fades]), and an entry a tuple (clip, time, weight, loop, mask,
+   priority[, signs]). mode, loop and priority are numbers of the core's enums, clip is a bound Clip, None (the rest
+   pose) or a given pose: a float32 array of its T, R, S and morph weights. mask is a float32 array (J,) or None.
+
+      signs and fades are for what must not jump in time (sk_mix.h). Signs are a float32 array (2, J, 4) or None: its
+   first half is read, its second half written. fades are None or a tuple (cover, inertia, seconds, span) of signs or
+   None, a float32 array (3 J + M, 8) or None, and two numbers. */
+#include "../core/pose/sk_mix.h"
 
 #include <string.h>
 
@@ -18,7 +22,7 @@ typedef struct mix_entry {
   sk_clip clip;
   bool has_clip;
   PyObject *keep; /* the clip's block */
-  ext_array mask;
+  ext_array mask, signs, given;
   double time, weight;
   sk_loop loop;
 } mix_entry;
@@ -27,16 +31,20 @@ typedef struct mix_layer {
   sk_blend_mode mode;
   double priority_blend;
   size_t first, count;
+  ext_array cover, inertia;
+  double seconds, span;
 } mix_layer;
 
-/* Everything of one call. `memory` is one allocation for layers, entries and sources, and for the poses of the entries
-   and of the result. */
+/* Everything of one call. `memory` is one allocation for all arrays. `poses` are those of the entries, of the result and
+   of the scratch memory. */
 typedef struct mix {
   const sk_model *model;
   mix_layer *layers;
   mix_entry *entries;
   sk_blend_source *sources;
-  size_t layer_count, entry_count, entries_read;
+  sk_signs *signs;
+  sk_mix_scratch scratch;
+  size_t layer_count, layers_read, entry_count, entries_read;
   float *poses;
   void *memory;
 } mix;
@@ -46,6 +54,12 @@ static void close_mix(mix *m) {
   for (i = 0; i < m->entries_read; i++) {
     Py_XDECREF(m->entries[i].keep);
     ext_array_release(&m->entries[i].mask);
+    ext_array_release(&m->entries[i].signs);
+    ext_array_release(&m->entries[i].given);
+  }
+  for (i = 0; i < m->layers_read; i++) {
+    ext_array_release(&m->layers[i].cover);
+    ext_array_release(&m->layers[i].inertia);
   }
   sk_free(m->memory);
 }
@@ -77,25 +91,49 @@ static int read_mask(PyObject *value, Py_ssize_t joints, ext_array *mask) {
   return 0;
 }
 
+/* Reads an array of `rows` of `columns` numbers; a job writes to signs, which have an axis of 2 before that. */
+static int read_rows(PyObject *value, const char *name, bool is_signs, Py_ssize_t rows, Py_ssize_t columns,
+                     ext_array *array) {
+  Py_ssize_t tail[3] = {2, rows, columns};
+  ext_shape shape;
+  if (value == Py_None) return 1;
+  if (!ext_read_own(value, name, is_signs ? tail : tail + 1, is_signs ? 3 : 2, NULL, array, &shape)) return 0;
+  if (shape.ndim == 0 && (!is_signs || ext_is_writable(array))) return 1;
+  PyErr_Format(PyExc_ValueError, "%s has more axes than it should, or cannot be written", name);
+  return 0;
+}
+
+/* Reads what an entry plays: 1, or 0 with an exception. */
+static int read_motion(ext_state *state, ext_model *model, PyObject *value, const mix *m, mix_entry *entry) {
+  Py_ssize_t floats = (Py_ssize_t)pose_floats(m->model);
+  ext_shape shape;
+  if (value != Py_None && !PyObject_TypeCheck(value, (PyTypeObject *)state->clip_type) && !PyUnicode_Check(value) &&
+      !PyLong_Check(value))
+    return ext_read_own(value, "given", &floats, 1, NULL, &entry->given, &shape);
+  entry->has_clip = ext_find_clip(state, model, value, "clip", &entry->clip, &entry->keep) == 1;
+  return !PyErr_Occurred();
+}
+
 static int read_entry(ext_state *state, ext_model *model, PyObject *value, mix *m) {
   mix_entry *entry = &m->entries[m->entries_read];
   sk_blend_source *source = &m->sources[m->entries_read];
-  int found, loop, priority;
-  if (!PyTuple_Check(value) || PyTuple_Size(value) != 6) {
-    PyErr_SetString(PyExc_TypeError, "an entry must be a tuple (clip, time, weight, loop, mask, priority)");
+  Py_ssize_t joints = m->model->skeleton.joint_count, size = PyTuple_Check(value) ? PyTuple_Size(value) : 0;
+  int loop, priority;
+  if (size != 6 && size != 7) {
+    PyErr_SetString(PyExc_TypeError, "an entry must be a tuple (clip, time, weight, loop, mask, priority[, signs])");
     return 0;
   }
   memset(entry, 0, sizeof *entry);
   m->entries_read++;
-  found = ext_find_clip(state, model, PyTuple_GetItem(value, 0), "clip", &entry->clip, &entry->keep);
-  if (found < 0) return 0;
-  entry->has_clip = found;
+  if (!read_motion(state, model, PyTuple_GetItem(value, 0), m, entry)) return 0;
+  if (size == 7 && !read_rows(PyTuple_GetItem(value, 6), "signs", true, joints, 4, &entry->signs)) return 0;
+  m->signs[m->entries_read - 1] = entry->signs.data;
   entry->time = PyFloat_AsDouble(PyTuple_GetItem(value, 1));
   entry->weight = PyErr_Occurred() ? 0.0 : PyFloat_AsDouble(PyTuple_GetItem(value, 2));
   if (PyErr_Occurred()) return 0;
   loop = read_number(PyTuple_GetItem(value, 3), SK_LOOP_COUNT, "loop");
   priority = loop < 0 ? -1 : read_number(PyTuple_GetItem(value, 5), SK_PRIORITY_COUNT, "priority");
-  if (priority < 0 || !read_mask(PyTuple_GetItem(value, 4), m->model->skeleton.joint_count, &entry->mask)) return 0;
+  if (priority < 0 || !read_mask(PyTuple_GetItem(value, 4), joints, &entry->mask)) return 0;
   entry->loop = (sk_loop)loop;
   *source =
       (sk_blend_source){mix_pose(m, m->entries_read - 1), &entry->weight, 0, entry->mask.data, (sk_priority)priority};
@@ -114,11 +152,12 @@ static int check_entries(ext_state *state, const mix *m) {
 }
 
 static int is_layer(PyObject *value) {
-  return PyTuple_Check(value) && PyTuple_Size(value) == 3 && PyList_Check(PyTuple_GetItem(value, 2));
+  Py_ssize_t size = PyTuple_Check(value) ? PyTuple_Size(value) : 0;
+  return (size == 3 || size == 4) && PyList_Check(PyTuple_GetItem(value, 2));
 }
 
 static int refuse_layers(void) {
-  PyErr_SetString(PyExc_TypeError, "layers must be a list of tuples (mode, priority_blend, entries)");
+  PyErr_SetString(PyExc_TypeError, "layers must be a list of tuples (mode, priority_blend, entries[, fades])");
   return -1;
 }
 
@@ -140,9 +179,25 @@ static int read_entries(ext_state *state, ext_model *model, PyObject *entries, m
   return 1;
 }
 
+static int read_fades(PyObject *value, mix_layer *layer, const mix *m) {
+  Py_ssize_t joints = m->model->skeleton.joint_count, rows = 3 * joints + m->model->morph.target_count;
+  if (value == Py_None) return 1;
+  if (!PyTuple_Check(value) || PyTuple_Size(value) != 4) {
+    PyErr_SetString(PyExc_TypeError, "fades must be a tuple (cover, inertia, seconds, span)");
+    return 0;
+  }
+  layer->seconds = PyFloat_AsDouble(PyTuple_GetItem(value, 2));
+  layer->span = PyErr_Occurred() ? 0.0 : PyFloat_AsDouble(PyTuple_GetItem(value, 3));
+  return !PyErr_Occurred() && read_rows(PyTuple_GetItem(value, 0), "cover", true, joints, 4, &layer->cover) &&
+         read_rows(PyTuple_GetItem(value, 1), "inertia", false, rows, sizeof(sk_inertia) / sizeof(float),
+                   &layer->inertia);
+}
+
 static int read_layer(ext_state *state, ext_model *model, PyObject *value, mix_layer *layer, mix *m) {
   int mode = is_layer(value) ? read_number(PyTuple_GetItem(value, 0), SK_BLEND_MODE_COUNT, "mode") : refuse_layers();
-  if (mode < 0) return 0;
+  memset(layer, 0, sizeof *layer);
+  m->layers_read++;
+  if (mode < 0 || (PyTuple_Size(value) == 4 && !read_fades(PyTuple_GetItem(value, 3), layer, m))) return 0;
   layer->mode = (sk_blend_mode)mode;
   layer->priority_blend = PyFloat_AsDouble(PyTuple_GetItem(value, 1));
   if (PyErr_Occurred()) return 0;
@@ -174,24 +229,37 @@ static Py_ssize_t count_entries(PyObject *layers) {
   return PyList_Check(layers) && i == PyList_Size(layers) ? count : refuse_layers();
 }
 
+/* Allocates all memory: first the types with the largest alignment. */
+static int allocate(mix *m) {
+  size_t joints = (size_t)m->model->skeleton.joint_count, floats = pose_floats(m->model);
+  size_t of_entry = sizeof(mix_entry) + 2 * sizeof(sk_blend_source) + sizeof(sk_signs) + sizeof(double);
+  size_t head = m->layer_count * sizeof(mix_layer) + m->entry_count * of_entry;
+  m->memory = sk_alloc(head + ((m->entry_count + 2) * floats + 4 * joints) * sizeof(float));
+  if (!m->memory) return 0;
+  m->entries = m->memory;
+  m->layers = (mix_layer *)(m->entries + m->entry_count);
+  m->sources = (sk_blend_source *)(m->layers + m->layer_count);
+  m->scratch.sources = m->sources + m->entry_count;
+  m->signs = (sk_signs *)(m->scratch.sources + m->entry_count);
+  m->scratch.weights = (double *)(m->signs + m->entry_count);
+  m->poses = (float *)((char *)m->memory + head);
+  m->scratch.pose = mix_pose(m, m->entry_count + 1);
+  m->scratch.masks = m->poses + (m->entry_count + 2) * floats;
+  return 1;
+}
+
 static int open_mix(ext_state *state, ext_model *model, PyObject *layers, mix *m) {
   Py_ssize_t entries = count_entries(layers);
-  size_t head, i;
+  size_t i;
   memset(m, 0, sizeof *m);
   if (entries < 0) return 0;
   m->model = &model->block->model;
   m->layer_count = (size_t)PyList_Size(layers);
   m->entry_count = (size_t)entries;
-  head = m->layer_count * sizeof(mix_layer) + m->entry_count * (sizeof(mix_entry) + sizeof(sk_blend_source));
-  m->memory = sk_alloc(head + (m->entry_count + 1) * pose_floats(m->model) * sizeof(float));
-  if (!m->memory) {
+  if (!allocate(m)) {
     PyErr_NoMemory();
     return 0;
   }
-  m->entries = m->memory; /* the type with the largest alignment comes first */
-  m->sources = (sk_blend_source *)(m->entries + m->entry_count);
-  m->layers = (mix_layer *)(m->sources + m->entry_count);
-  m->poses = (float *)((char *)m->memory + head);
   for (i = 0; i < m->layer_count; i++)
     if (!read_next_layer(state, model, layers, i, m)) break;
   m->entry_count = m->entries_read;
@@ -202,23 +270,37 @@ static int open_mix(ext_state *state, ext_model *model, PyObject *layers, mix *m
 
 /* ---- running ------------------------------------------------------------------------------------ */
 
-static void run_mix(const mix *m, sk_pose result) {
-  const sk_skeleton *skeleton = &m->model->skeleton;
-  sk_sampling sampling = {skeleton, NULL, SK_LOOP_WRAP, SK_SLERP, &m->model->morph};
+/* Fills the poses of the entries of a layer. Those of no weight are needed too where one of them is to fade in. */
+static void sample_layer(const mix *m, const mix_layer *layer) {
+  sk_sampling sampling = {&m->model->skeleton, NULL, SK_LOOP_WRAP, SK_SLERP, &m->model->morph};
+  bool all = layer->cover.data != NULL;
   size_t i;
-  for (i = 0; i < m->entry_count; i++) {
+  for (i = 0; i < layer->count; i++) all = all || m->signs[layer->first + i];
+  for (i = layer->first; i < layer->first + layer->count; i++) {
     const mix_entry *entry = &m->entries[i];
     sampling.clip = entry->has_clip ? &entry->clip : NULL;
     sampling.loop = entry->loop;
-    if (entry->weight > 0.0) sk_sample_one(&sampling, entry->time, mix_pose(m, i));
+    if (entry->given.data) memcpy(mix_pose(m, i).translation, entry->given.data, pose_floats(m->model) * sizeof(float));
+    else if (all || entry->weight > 0.0) sk_sample_one(&sampling, entry->time, mix_pose(m, i));
   }
-  sampling.clip = NULL;
-  if (m->layer_count == 0 || m->layers[0].mode != SK_BLEND_BASE) sk_sample_one(&sampling, 0.0, result);
+}
+
+static void run_mix(const mix *m, sk_pose result) {
+  const sk_skeleton *skeleton = &m->model->skeleton;
+  sk_sampling rest = {skeleton, NULL, SK_LOOP_WRAP, SK_SLERP, &m->model->morph};
+  size_t i;
+  if (m->layer_count == 0 || m->layers[0].mode != SK_BLEND_BASE) sk_sample_one(&rest, 0.0, result);
   for (i = 0; i < m->layer_count; i++) {
     const mix_layer *layer = &m->layers[i];
-    sk_blend_job job = {skeleton,    &m->model->morph,      1,     m->sources + layer->first, layer->count,
-                        layer->mode, layer->priority_blend, result};
-    sk_blend_run(&job);
+    sk_mix_layer job = {{skeleton, &m->model->morph, 1, m->sources + layer->first, layer->count, layer->mode,
+                         layer->priority_blend, result},
+                        m->signs + layer->first,
+                        layer->cover.data,
+                        layer->inertia.data,
+                        layer->seconds,
+                        layer->span};
+    sample_layer(m, layer);
+    sk_mix_run(&job, &m->scratch);
   }
 }
 

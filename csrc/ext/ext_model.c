@@ -400,8 +400,8 @@ static const char sample_doc[] =
 static const char mix_pose_doc[] =
     "_mix_pose($self, layers, pose)\n--\n\n"
     "Overwrite a pose with the blend of layers and return it.\n\n"
-    "Layers are a list of tuples (mode, priority_blend, entries), and entries a list of tuples (clip, time,\n"
-    "weight, loop, mask, priority).";
+    "Layers are a list of tuples (mode, priority_blend, entries[, fades]), and entries a list of tuples (clip,\n"
+    "time, weight, loop, mask, priority[, signs]); csrc/ext/ext_mix.c explains them.";
 
 static const char mix_palette_doc[] =
     "_mix_palette($self, layers, out=None, *, affine=None, root=None, inverse_root=False)\n--\n\n"

@@ -7,6 +7,9 @@ if TYPE_CHECKING:
     from .track import Track
 
 Ease = Literal["linear", "smooth"]
+Method = Literal["blend", "inertial"]
+
+METHODS: tuple[Method, ...] = ("blend", "inertial")  # of a cross-fade
 
 #: Each ease and its integral from 0: "linear" is u, "smooth" the cubic 3 u^2 - 2 u^3 (Hermite).
 EASES: dict[str, tuple[Callable[[float], float], Callable[[float], float]]] = {

@@ -23,9 +23,11 @@ from ..clip import Clip
 from ..errors import unknown_name
 from ..mask import Mask, mask_of
 from ..pose import Pose
-from .animated import EASES, Ease
+from . import inertia
+from .animated import EASES, METHODS, Ease, Method
 from .blend_space import BlendSpace1D, BlendSpace2D
 from .bounds import MAX_SECONDS, MAX_SPEED, not_negative, weight_of, within
+from .fades import hold_oldest
 from .layer import Key, Layer
 from .motion import Motion
 from .playback import Playback, start_warp
@@ -181,6 +183,7 @@ class AnimationController:
         target = self._layer(layer)
         for old in target.tracks:
             self._playback.remove(old)
+        self._playback.set_inertia(target, None)
         target.tracks = [track]
         target.additive = flag("additive", additive) or self._is_additive(clip)
         return track
@@ -256,12 +259,20 @@ class AnimationController:
         weight: float = 1.0,
         speed: float = 1.0,
         loop: Loop = "wrap",
+        method: Method = "blend",
     ) -> Track:
         """Fade from what a layer plays to a clip, from its start.
 
-        The factor of the new track goes from 0 to 1, and those of the others to 0: at the start the pose is
-        the old one, at the end the new one. From an empty layer the clip fades in over the layers below, and
-        in "base" over the rest pose. The layer stays additive, or not additive.
+        With method "blend" the factor of the new track goes from 0 to 1, and those of the others to 0: at the
+        start the pose is the old one, at the end the new one. A fade that interrupts a fade blends its result
+        so far with the new clip; the clips of the earlier fade play on, in the proportion that they have
+        reached. A layer that would play nine of them holds the two oldest still, as one pose.
+
+        With method "inertial" the layer plays the new clip alone from the start, and adds the difference from
+        the pose and the velocity before, which dies out within the given seconds.
+
+        From an empty layer the clip fades in over the layers below, and in "base" over the rest pose. The
+        layer stays additive, or not additive.
 
         Parameters
         ----------
@@ -273,10 +284,11 @@ class AnimationController:
         layer : str, default "base"
             Name of the layer, which is made if it is new.
         ease : {"linear", "smooth"}, default "linear"
-            The course of the fade: u, or 3 u^2 - 2 u^3.
+            The course of the fade: u, or 3 u^2 - 2 u^3. An inertial fade has a course of its own.
         warp : bool, default False
             Whether the new clip starts at the phase (position / duration) of the old one, and both play at
-            the mean of their rates, weighted by the fade, so that their phases stay equal.
+            the mean of their rates, weighted by the fade, so that their phases stay equal. In an inertial
+            fade the new clip plays at its own rate.
         mask : Mask or str, optional
             The weight of the track for each joint. The name of a joint stands for that joint and all below
             it. Without it the mask of what the layer played stays.
@@ -286,6 +298,8 @@ class AnimationController:
             Seconds of the clip per second, as in `play`.
         loop : {"wrap", "clamp", "pingpong", "once"}, default "wrap"
             What happens outside the clip.
+        method : {"blend", "inertial"}, default "blend"
+            Whether both clips play and are blended, or the difference from what was dies out.
 
         Returns
         -------
@@ -299,13 +313,18 @@ class AnimationController:
         IndexError
             If the model has no clip of this index.
         ValueError
-            If a number is out of bounds, an option is unknown, the clip belongs to another model, or `warp`
-            is asked for without an old track or with a clip of duration 0.
+            If a number is out of bounds, an option is unknown, the clip belongs to another model, `warp` is
+            asked for without an old track or with a clip of duration 0, or an inertial fade has an ease.
         TypeError
             If an argument has the wrong type.
         """
         span = not_negative("seconds", seconds)
         one_of("ease", ease, tuple(EASES))
+        one_of("method", method, METHODS)
+        if method == "inertial" and ease != "linear":
+            raise ValueError(
+                f"ease is {ease!r}, but an inertial fade has a course of its own; expected 'linear'"
+            )
         found = self._playback.layers.get(text("layer", layer, "a name"))
         old = found.staying[-1] if found is not None and found.staying else None
         if mask is None and old is not None:
@@ -317,17 +336,40 @@ class AnimationController:
         if old is not None:
             track._priority = old._priority
         target = self._layer(layer)
-        if not target.tracks and layer == "base":
-            target.tracks.append(self._new_track(layer, Motion(None), None, 1.0, 1.0, "wrap", "low"))
-        self._playback.fade_out(target.tracks, span, ease)
-        target.tracks.append(track)
-        self._playback.fade_in(track, span, ease)
-        if warp and old is not None and span > 0:
-            start_warp(old, track)
-        elif warp and old is not None:
+        if warp and old is not None:
             track._position = old.phase * track.duration
+        if method == "inertial":
+            self._fade_by_inertia(target, track, span)
+        else:
+            self._fade_by_blend(target, track, span, ease)
+            if warp and old is not None and span > 0:
+                start_warp(old, track)
         self._playback.settle()
         return track
+
+    def _fade_by_blend(self, target: Layer, track: Track, span: float, ease: str) -> None:
+        """Fade what a layer plays out, and a new track in."""
+        if not target.tracks and target.name == "base":
+            target.tracks.append(self._new_track("base", Motion(None), None, 1.0, 1.0, "wrap", "low"))
+        hold_oldest(self, target)
+        self._playback.fade_out(target.tracks, span, ease)
+        target.generation += 1
+        track._generation = target.generation
+        target.tracks.append(track)
+        self._playback.fade_in(track, span, ease)
+
+    def _fade_by_inertia(self, target: Layer, track: Track, span: float) -> None:
+        """Play a new track in place of what a layer plays, and let the difference die out."""
+        before = inertia.state(self._playback, self.model, target, -1) if span > 0 else None
+        for one in list(target.tracks):
+            self._playback.remove(one)
+        self._playback.set_inertia(target, None)
+        target.generation += 1
+        track._generation = target.generation
+        target.tracks.append(track)
+        if before is not None:
+            after = inertia.state(self._playback, self.model, target, 1)
+            self._playback.set_inertia(target, inertia.inertia_between(before, after, span), span)
 
     @recorded
     def stop(self, layer: str | None = None, *, fade: float = 0.0) -> None:
@@ -358,6 +400,8 @@ class AnimationController:
                 self.cross_fade.__wrapped__(self, None, span)  # type: ignore[attr-defined]
             playing = [track for track in target.staying if track.clip is not None]
             self._playback.fade_out(playing, span, "linear")
+            if span == 0:
+                self._playback.set_inertia(target, None)
         self._playback.settle()
 
     @recorded
@@ -670,7 +714,9 @@ class AnimationController:
         TypeError
             If `root` does not hold numbers.
         """
-        return self.model._mix_pose(self._playback.planned(), self.model.pose(root=root))
+        pose = self.model._mix_pose(self._playback.planned(), self.model.pose(root=root))
+        self._playback.seen = True
+        return pose
 
     def palette(
         self,
@@ -706,9 +752,11 @@ class AnimationController:
         TypeError
             If an argument has the wrong type.
         """
-        return self.model._mix_palette(
+        palette = self.model._mix_palette(
             self._playback.planned(), out, affine=affine, root=root, inverse_root=inverse_root
         )
+        self._playback.seen = True
+        return palette
 
     def view(self, **options: Unpack[ViewOptions]) -> LiveView:
         """Return a live view for a notebook, which advances this controller while it plays.

@@ -1,10 +1,14 @@
 """Layers of a controller, and keys: changes that wait for their time."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._strict import Strict
+from .._types import Floats
 from .animated import Animated
 from .track import Track
+
+if TYPE_CHECKING:
+    from .inertia import Inertia
 
 
 class Layer:
@@ -15,6 +19,17 @@ class Layer:
         self.tracks: list[Track] = []
         self.additive = False
         self.priority_blend = Animated(0.5)
+        self.generation = 0  #: number of cross-fades so far
+        #: Signs of the core (sk_mix.h), of this frame and the one before: of pairs of generations, by the
+        #: number and the priority of the newer one, and of the layer and those below.
+        self.signs: dict[tuple[int, int], Floats] = {}
+        self.cover: Floats | None = None
+        self.inertia: Inertia | None = None
+
+    @property
+    def fades(self) -> bool:
+        """Whether a track fades in or out."""
+        return any(track._fade.span for track in self.tracks)
 
     @property
     def staying(self) -> list[Track]:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from .._types import Loop
+from .._types import Floats, Loop
 from ..clip import Clip
 from .passing import passed
 
@@ -16,6 +16,7 @@ class Motion:
         self.clip = clip  #: of a blend space the clip with the largest weight; None for the rest pose
         self.space = space
         self.parameter: Any = None
+        self.held: Floats | None = None  #: a pose that stands still, in place of a clip; see `fades`
         self.samples: tuple[tuple[Clip | None, float], ...] = ((clip, 1.0),)  #: clips and their weights
         self.duration = 0.0 if clip is None else clip.duration
         self._summarize()

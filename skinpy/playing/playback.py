@@ -2,13 +2,21 @@
 
 A step is cut at every change, so that between two changes each track has one formula. What does not change
 from frame to frame is cached until `invalidate`.
+
+Two rotations that a fade mixes may move through 180 degrees apart. The fade stays on the side that it took
+in the frame before. A frame is the state in which a step begins (a long step is cut into several), whether
+or not its pose is asked for: the calls alone decide what a pose is. The signs that tell the side are seen
+when the pose of a frame is made, and kept when the next step begins.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
+import numpy as np
+
+from .._types import Floats
 from .layer import Key, Layer
 from .passing import MAX_EVENTS
 from .root_travel import Leg
@@ -17,19 +25,45 @@ from .track import Entry, PassedEvent, PlannedClip, Track, Warp
 
 if TYPE_CHECKING:
     from .animated import Animated
+    from .inertia import Inertia
     from .state_player import StatePlayer
 
-#: What the core lays over the layers below: mode, priority blend, entries.
-PlannedLayer = tuple[int, float, list[Entry]]
+#: What the core lays over the layers below: mode, priority blend, entries and, of what fades, the signs of
+#: the layer over those below, inertia, and its seconds and span.
+PlannedFades = tuple[Floats | None, Floats | None, float, float]
+PlannedLayer = tuple[int, float, list[Entry], PlannedFades | None]
+
+#: The layers for the core, the entries to update at every frame, the layers to update while they have ramps
+#: (by number), and the layers that have signs, with those of their pairs.
+_Plan: TypeAlias = tuple[
+    list[PlannedLayer],
+    list[PlannedClip],
+    list[tuple[int, Layer]],
+    list[tuple[Layer, dict[tuple[int, int], Floats]]],
+]
 
 _BASE, _OVERRIDE, _ADD = range(3)  # modes of a layer, as the core numbers them
 _MAX_CHANGES = 10_000  # at one time: more are an endless cycle of state changes
+_FRAME = 1 / 29  # seconds: longer steps of a fade are cut, so that joints turn less than half a turn in each
+_MAX_FRAMES = 1000  # in one step
+_LIGHT = 1e-7  # a weight that float32 does not see beside 1
 
 
 class Playback:
     """The layers of a controller, their time, and the changes and players that act on them."""
 
-    __slots__ = ("_longest", "_moves", "_plan", "layers", "legs", "players", "schedule", "time")
+    __slots__ = (
+        "_longest",
+        "_moves",
+        "_plan",
+        "_signed",
+        "layers",
+        "legs",
+        "players",
+        "schedule",
+        "seen",
+        "time",
+    )
 
     def __init__(self) -> None:
         self.time = 0.0  #: seconds that have been played
@@ -38,12 +72,15 @@ class Playback:
         self.players: list[StatePlayer] = []  #: of state machines
         self.legs: list[list[Leg]] = []  #: what the base layer did in each section of the last step
         self._moves: tuple[list[tuple[Track, float]], list[Track], bool] | None = None  # see _find_moves
-        self._plan: tuple[list[PlannedLayer], list[PlannedClip]] | None = None  # see _find_plan
+        self._plan: _Plan | None = None
+        self._signed = False  # whether a step begins with signs to keep
+        self.seen = False  #: whether the core has made the present pose, and the signs of this frame
         self._longest = -1.0  # seconds of a step that cannot pass too many events
 
     def invalidate(self) -> None:
         """Drop the caches: anything but the time and the positions that it moves has changed."""
         self._moves = self._plan = None
+        self.seen = False
         self._longest = -1.0
         for player in self.players:
             player._invalidate()
@@ -57,19 +94,21 @@ class Playback:
         if step > self._longest:
             self._check_events(step)
         end = self.time + step
-        if self.schedule.keys or self.schedule.ramps or self.players:
-            self._move_by_changes(end, events)
+        if self.schedule.keys or self.schedule.ramps or self.players or self._signed:
+            self._move_by_changes(end, events, max(_FRAME, step / _MAX_FRAMES))
         else:
             self._move(end, events)
         return events
 
-    def _move_by_changes(self, end: float, events: list[PassedEvent]) -> None:
-        """Play all tracks up to `end`, from one change to the next."""
+    def _move_by_changes(self, end: float, events: list[PassedEvent], frame: float) -> None:
+        """Play all tracks up to `end`, from one change to the next; what has signs by a frame at most."""
         changes_here = 0
         while changes_here < _MAX_CHANGES:
             stop, switching = self._next_stop(end)
             changes_here += 1
             if stop > self.time:
+                if self._keep_signs() and stop > self.time + frame:
+                    stop, switching = self.time + frame, []
                 self._move(stop, events)
                 changes_here = 0
             changed = self._change()
@@ -194,6 +233,8 @@ class Playback:
                 self.remove(ramp.leaving)
         if ended:
             for layer in self.layers.values():
+                if layer.inertia is not None and layer.inertia.ramp in ended:
+                    layer.inertia = None
                 for track in layer.tracks:
                     if track._warp is not None and track._warp.new._fade.span == 0.0:
                         track._warp.dissolve()
@@ -204,7 +245,7 @@ class Playback:
         for track in list(tracks):
             if track._warp is not None:
                 track._warp.dissolve()
-            if track._strength(self.time) == 0 and track.fade == 0:  # its fade-in has not begun
+            if track._strength(self.time) <= _LIGHT and track.fade <= _LIGHT:
                 self.remove(track)
                 continue
             track._fade.leaving = track
@@ -220,37 +261,133 @@ class Playback:
         tracks = self.layers[track.layer].tracks
         if track in tracks:
             tracks.remove(track)
+        if not tracks:
+            self.layers[track.layer].cover = None
         if track._warp is not None:
             track._warp.dissolve()
         self.schedule.drop(track)
+
+    def set_inertia(self, layer: Layer, inertia: Inertia | None, span: float = 0.0) -> None:
+        """Give a layer a difference that dies out within `span` seconds, in place of one that it has."""
+        if layer.inertia is not None:
+            self.schedule.ramps.remove(layer.inertia.ramp)
+        layer.inertia = inertia
+        if inertia is not None:
+            self.schedule.ramp(inertia.ramp, 1.0, self.time, span, "linear")
 
     # ---- what the core blends -----------------------------------------------------------------------
 
     def planned(self) -> list[PlannedLayer]:
         """Return the layers for the core, at the present time."""
-        if self._plan is None or self.schedule.ramps:
-            self._plan = self._find_plan()
-        plan, clips = self._plan
-        for entries, index, track, rate, clip, weight, loop, mask, priority in clips:
-            entries[index] = (clip, track._position * rate, weight, loop, mask, priority)
-        return plan
+        if self._plan is None:
+            self._plan = self._find_plan(list(self.layers.values()), self.time)
+        planned, clips, moving, _ = self._plan
+        if self.schedule.ramps:
+            self._move_ramps(planned, clips, moving)
+            return planned
+        for entries, index, track, rate, _, clip, weight, loop, mask, priority, signs in clips:
+            entries[index] = (clip, track._position * rate, weight, loop, mask, priority, signs)
+        return planned
 
-    def _find_plan(self) -> tuple[list[PlannedLayer], list[PlannedClip]]:
-        """Return the layers for the core, and the entries to update at every frame.
+    def _move_ramps(
+        self, planned: list[PlannedLayer], clips: list[PlannedClip], moving: list[tuple[int, Layer]]
+    ) -> None:
+        """Update what `planned` gives the core while weights and fades are on their way."""
+        time = self.time
+        for entries, index, track, rate, share, clip, _, loop, mask, priority, signs in clips:
+            weight = track._strength(time) * share
+            entries[index] = (clip, track._position * rate, weight, loop, mask, priority, signs)
+        for number, layer in moving:
+            mode, _, entries, _ = planned[number]
+            planned[number] = mode, layer.priority_blend.at(time), entries, _fades(layer, time)
 
-        They hold until something changes but the positions of the tracks.
-        """
-        plan: list[PlannedLayer] = []
+    def planned_near(self, layer: Layer, shift: float) -> list[PlannedLayer]:
+        """Return a layer and those below for the core, `shift` seconds before or after the present time."""
+        layers = list(self.layers.values())
+        return self._planned_once(layers[: layers.index(layer) + 1], shift)
+
+    def entries_of(self, tracks: list[Track]) -> list[Entry]:
+        """Return the entries of tracks of one layer, at the present time."""
+        layer = Layer(tracks[0].layer)
+        layer.tracks, layer.signs = tracks, self.layers[layer.name].signs
+        return self._planned_once([layer], 0.0)[0][2]
+
+    def _planned_once(self, layers: list[Layer], shift: float) -> list[PlannedLayer]:
+        """Return layers for the core, `shift` seconds before or after the present time."""
+        planned, clips, _, _ = self._find_plan(layers, self.time + shift)
+        for entries, index, track, rate, _, clip, weight, loop, mask, priority, signs in clips:
+            position = track._position_near(shift) * rate
+            entries[index] = (clip, position, weight, loop, mask, priority, signs)
+        return planned
+
+    def _find_plan(self, layers: list[Layer], time: float) -> _Plan:
+        """Return the plan of layers, which holds until something changes but positions and ramps."""
+        planned: list[PlannedLayer] = []
         clips: list[PlannedClip] = []
-        for layer in self.layers.values():
+        moving, signed = [], []
+        for layer in layers:
             entries: list[Entry] = []
-            for track in layer.tracks:
-                strength = track._strength(self.time)
-                if strength > 0.0:
-                    track._add_entries(entries, clips, strength)
-            mode = _ADD if layer.additive else _OVERRIDE if plan else _BASE
-            plan.append((mode, layer.priority_blend.at(self.time), entries))
-        return plan, clips
+            signs = self._add_tracks(layer, time, entries, clips)
+            mode = _ADD if layer.additive else _OVERRIDE if planned else _BASE
+            partial = mode == _OVERRIDE or any(entry[4] is not None for entry in entries)
+            if layer.cover is None and mode != _ADD and layer.fades and partial:
+                layer.cover = _no_signs(layer.tracks[0])
+            if entries and (signs or layer.cover is not None):
+                signed.append((layer, signs))
+            if layer.inertia is not None or layer.priority_blend.span:
+                moving.append((len(planned), layer))
+            planned.append((mode, layer.priority_blend.at(time), entries, _fades(layer, time)))
+        return planned, clips, moving, signed
+
+    def _add_tracks(
+        self, layer: Layer, time: float, entries: list[Entry], clips: list[PlannedClip]
+    ) -> dict[tuple[int, int], Floats]:
+        """Add the entries of a layer; return the signs of its pairs of generations."""
+        signs: dict[tuple[int, int], Floats] = {}
+        oldest = None
+        for track in layer.tracks:
+            strength = max(track._strength(time), 0.0)
+            if strength == 0.0 and not (track._enabled and (track._fade.span or track._weight.span)):
+                continue
+            oldest = track._generation if oldest is None else oldest
+            key, own = (track._generation, track._priority), None
+            if track._generation > oldest and key not in signs and not layer.additive:
+                own = signs[key] = layer.signs.setdefault(key, _no_signs(track))
+            track._add_entries(entries, clips, strength, own)
+        return signs
+
+    def _keep_signs(self) -> bool:
+        """Keep the signs of this frame for the next one; return whether there are any."""
+        if self._plan is None:
+            self._plan = self._find_plan(list(self.layers.values()), self.time)
+        signed = self._plan[3]
+        self._signed = bool(signed)
+        if signed and not self.seen:
+            model = signed[0][0].tracks[0]._controller.model
+            model._mix_pose(self.planned(), model.pose())
+        self.seen = False
+        for layer, signs in signed:
+            layer.signs = signs
+            for one in signs.values():
+                one[0] = one[1]
+            if layer.cover is not None:
+                layer.cover[0] = layer.cover[1]
+                if not layer.fades and not (layer.cover[0, :, 3] < 0).any():
+                    layer.cover = self._plan = None  # it is on the side of the shorter arc
+        return self._signed
+
+
+def _no_signs(track: Track) -> Floats:
+    """Return the signs of a pair that was in no frame yet."""
+    return np.zeros((2, len(track._controller.model.skeleton.names), 4), np.float32)
+
+
+def _fades(layer: Layer, time: float) -> PlannedFades | None:
+    """Return what the core needs so that a layer does not jump."""
+    inertia = layer.inertia
+    if inertia is None:
+        return None if layer.cover is None else (layer.cover, None, 0.0, 0.0)
+    return layer.cover, inertia.rows, time - inertia.ramp.start, inertia.ramp.span
 
 
 def start_warp(old: Track, new: Track) -> None:

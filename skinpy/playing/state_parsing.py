@@ -12,6 +12,7 @@ from typing import Any
 from .._arguments import brief, finite, flag, items_of, one_of
 from .._text import printable, quoted
 from ..errors import unknown_name
+from .animated import METHODS
 from .blend_space import BlendSpace1D, space_from_dict
 from .states import OPERATORS, Condition, State, Transition, Value
 
@@ -96,16 +97,21 @@ class Parser:
         priority = data.get("priority", 0)
         if isinstance(priority, bool) or not isinstance(priority, int):
             raise TypeError(f"{where}: priority is {brief(priority)}; expected an int")
+        ease = _word(f"{where}: ease", data.get("ease", "linear"), ("linear", "smooth"))
+        method = _word(f"{where}: method", data.get("method", "blend"), METHODS)
+        if method == "inertial" and ease != "linear":
+            raise ValueError(f"{where}: ease is {ease!r}, but an inertial fade has its own course")
         switch = _word(f"{where}: switch", data.get("switch", "immediate"), ("immediate", "end", "sync"))
         return Transition(
             origin,
             target,
             tuple(self._condition(where, one) for one in when),
             fade,
-            _word(f"{where}: ease", data.get("ease", "linear"), ("linear", "smooth")),
+            ease,
             switch,
             _sync_point(where, switch, data.get("sync")),
             warp,
+            method,
             priority,
         )
 

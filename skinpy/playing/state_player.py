@@ -238,7 +238,7 @@ class StatePlayer(Strict):
             # If the user has stopped the layer, there is no phase to keep.
             plays = self._track in controller.layers[self.layer] and self._track._fade.leaving is None
             warp = transition.warp and plays
-            options |= {"ease": transition.ease, "warp": warp}
+            options |= {"ease": transition.ease, "warp": warp, "method": transition.method}
             self._track = controller.cross_fade(motion, fade, **options)
         self._state = name
         self._invalidate()
@@ -256,7 +256,7 @@ class StatePlayer(Strict):
     def _fade(self, transition: Transition) -> float:
         """Return the seconds of the fade; one that ends with the clip takes at most half of the clip."""
         track = self._track
-        if transition.switch != "end" or track.speed <= 0:
+        if transition.switch != "end" or track.speed <= 0 or transition.method == "inertial":
             return transition.fade
         return float(min(transition.fade, track.duration / track.speed / 2))
 
@@ -269,7 +269,9 @@ class StatePlayer(Strict):
             return math.inf  # known again when the warp or the keyed change of speed has ended
         rate = track.speed / track.duration  # cycles per second
         if transition.switch == "end":
-            phases = [1.0 - self._fade(transition) * rate]
+            # An inertial fade begins where the old clip has ended, since it does not play it any more.
+            fade = self._fade(transition) if transition.method == "blend" else 0.0
+            phases = [1.0 - fade * rate]
         elif isinstance(transition.sync, str):
             clip = track.clip
             assert clip is not None

@@ -112,6 +112,9 @@ class Transition:
         The sync point: name of an event, or a phase from 0 to below 1.
     warp : bool
         Whether the phases of both clips stay equal during the fade.
+    method : {"blend", "inertial"}
+        Whether both clips play and are blended, or only the new one plays, as in
+        `AnimationController.cross_fade`.
     priority : int
         Of several transitions at one time, the highest priority is taken, then the first in the list.
     """
@@ -124,6 +127,7 @@ class Transition:
     switch: Literal["immediate", "end", "sync"] = "immediate"
     sync: str | float | None = None
     warp: bool = False
+    method: Literal["blend", "inertial"] = "blend"
     priority: int = 0
 
 

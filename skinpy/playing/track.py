@@ -21,11 +21,23 @@ __all__ = ["PassedEvent", "Track"]
 
 Priority = Literal["low", "high"]
 
-#: What the core samples: clip, time, weight, loop, mask, priority.
-Entry = tuple[_core.Clip | None, float, float, int, Floats | None, int]
+#: What the core samples: clip or held pose, time, weight, loop, mask, priority, signs.
+Entry = tuple[_core.Clip | Floats | None, float, float, int, Floats | None, int, Floats | None]
 #: How an entry of a list is made at every frame: the list, the index, and the track whose position times a
-#: rate is the time; then the rest of the entry.
-PlannedClip = tuple[list[Entry], int, "Track", float, Clip | None, float, int, Floats | None, int]
+#: rate is the time, and whose strength times a share is the weight; then the rest of the entry.
+PlannedClip = tuple[
+    list[Entry],
+    int,
+    "Track",
+    float,
+    float,
+    Clip | Floats | None,
+    float,
+    int,
+    Floats | None,
+    int,
+    Floats | None,
+]
 
 LOOPS: tuple[Loop, ...] = ("wrap", "clamp", "pingpong", "once")  # the numbers of the core's enums
 _ONCE = LOOPS.index("once")
@@ -78,6 +90,7 @@ class Track:
         "_fade",
         "_finished",
         "_fresh",
+        "_generation",
         "_layer",
         "_loop",
         "_mask",
@@ -87,6 +100,7 @@ class Track:
         "_position",
         "_priority",
         "_speed",
+        "_stands",
         "_warp",
         "_weight",
     )
@@ -115,6 +129,8 @@ class Track:
         self._loop = LOOPS.index(loop)
         self._fresh = True  # an event at the position itself has not been passed yet
         self._warp: Warp | None = None
+        self._generation = 0  # of the layer's cross-fades
+        self._stands = False  # whether it plays once and has not moved in the last step
         self._number = number
         self._layer = layer
         self._mask = mask
@@ -230,6 +246,7 @@ class Track:
         self._controller._invalidate()
         if name == "position":
             self._position, self._fresh, self._finished = value, True, False
+            self._stands = False
         elif name == "enabled":
             self._enabled = value
         elif name == "parameter":
@@ -251,16 +268,27 @@ class Track:
         )
         return strength if self._enabled else 0.0
 
-    def _add_entries(self, entries: list[Entry], clips: list[PlannedClip], strength: float) -> None:
-        """Add an entry to those of a layer for each clip."""
+    def _add_entries(
+        self, entries: list[Entry], clips: list[PlannedClip], strength: float, signs: Floats | None
+    ) -> None:
+        """Add an entry to those of a layer for each clip; the first one gets the signs."""
         motion = self._motion
-        for clip, weight in motion.samples:
+        for clip, share in motion.samples:
             rate = 1.0
             if motion.space is not None and clip is not None:  # the clips of a space have one phase
                 rate = clip.duration / motion.duration if motion.duration > 0 else 0.0
-            entry = (clip, 0.0, strength * weight, self._loop, self._mask_array, self._priority)
-            clips.append((entries, len(entries), self, rate, clip, *entry[2:]))
+            played = clip if motion.held is None else motion.held
+            entry = (played, 0.0, strength * share, self._loop, self._mask_array, self._priority, signs)
+            clips.append((entries, len(entries), self, rate, share, played, *entry[2:]))
             entries.append(entry)
+            signs = None
+
+    def _position_near(self, shift: float) -> float:
+        """Return the position that many seconds before or after the present time, if all goes on evenly."""
+        if not self._enabled or self._stands:
+            return self._position
+        now = self._controller.time
+        return self._position + self._distance(now, now + shift)
 
     @property
     def _is_even(self) -> bool:
@@ -303,6 +331,7 @@ class Track:
                 self._finished = (
                     clamped != new or (clamped == duration and new > old) or (clamped == 0.0 and new < old)
                 )
+            self._stands = clamped == old
             new = clamped
         self._position = new
         return old
