@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from types import EllipsisType
@@ -161,6 +161,83 @@ class Clip(Shown, _core.Clip):
 
         keys = {"translation": translation, "rotation": rotation, "scale": scale, "weights": weights}
         return cls(clip_block(name, fps, times, joints, targets, keys, interpolation), 0)
+
+    @classmethod
+    def from_smpl(
+        cls,
+        source: PathLike | Mapping[str, npt.ArrayLike],
+        *,
+        name: str | None = None,
+        fps: float | None = None,
+        up: str = "+Z",
+        height: float | None = None,
+        joints: npt.ArrayLike | None = None,
+    ) -> Clip:
+        """Make a clip from parameters of SMPL, SMPL-H or SMPL-X, as AMASS has them, for any humanoid.
+
+        The clip is bound to a stick figure in meters, with +Y up, that has the joints of the body model and
+        stands as a T at rest. ``skinpy.retarget(clip, clip.model, character, "auto")`` plays it on another
+        character. Body models are not needed, and what deforms only them (betas, dmpls, expressions) is not
+        read. docs/howto-retarget.md has an example.
+
+        Parameters
+        ----------
+        source : str, path-like or mapping of str to array_like
+            An .npz file or its arrays: "poses" (N, 66, 72, 156 or 165), or "root_orient" (N, 3), "pose_body"
+            (N, 63), and, where there are any, "pose_hand" (N, 90), "pose_jaw" (N, 3) and "pose_eye" (N, 6);
+            "trans" (N, 3); and "mocap_framerate" or "mocap_frame_rate". The names of the package smplx are
+            known too ("global_orient", "body_pose", "transl", ...).
+        name : str, optional
+            Name of the clip. By default it is the stem of the file's name, or "smpl".
+        fps : float, frames per second, optional
+            Takes the place of the rate of the source, which may have none.
+        up : str, default "+Z"
+            The axis of the source that is up: "+Z" for AMASS, "+Y" for BEAT2 and AIST++, for instance.
+        height : float, meters, optional
+            Height of the stick figure. By default it is the one with which its feet are on the ground in most
+            frames, or 1.7 if that is not between 1.2 and 2.2.
+        joints : array_like, shape (J, 3), meters, optional
+            Where the joints of the shaped body are in the zero pose, from those who have the body model.
+
+        Returns
+        -------
+        Clip
+            The clip, in a model of its own.
+
+        Raises
+        ------
+        LoadError
+            If the file is no .npz file, or is one without these arrays. Pickles are never read.
+        ValueError
+            If an array of a mapping is missing, has the wrong shape or a number that is not finite, or an
+            option is out of range.
+        TypeError
+            If an argument has the wrong type.
+        OSError
+            If the file cannot be read.
+
+        Warns
+        -----
+        SkinpyWarning
+            If the figure lies on average, which it may do, and does if `up` is wrong.
+
+        Notes
+        -----
+        Rotations are exact. The pelvis is at "trans" plus where the body model has it in its zero pose; this
+        is ``joints[0]``, or about 0.13 (0.2 for SMPL-X) of the height below the model's origin. Fingers are
+        rotated from the flat hand, as in AMASS; to values that are relative to MANO's mean pose
+        (``flat_hand_mean=False``), add that first.
+
+        Examples
+        --------
+        >>> motion = {"poses": np.zeros((2, 66)), "trans": [[0, 0, 0.9], [0, -0.1, 0.9]], "fps": 30}
+        >>> clip = skinpy.Clip.from_smpl(motion)
+        >>> clip.model.skeleton.names[:3]
+        ('pelvis', 'left_hip', 'right_hip')
+        """
+        from .clips.smpl import clip_from_smpl
+
+        return clip_from_smpl(source, name, fps, up, height, joints)
 
     @property
     def name(self) -> str:

@@ -370,6 +370,13 @@ def _clips(world: World) -> dict[str, Case]:
             translation=np.zeros((3, 1, 3)),
             rotation=np.tile(TURN, (3, 1, 1)),
         ),
+        "Clip.from_smpl": lambda: skinpy.Clip.from_smpl(
+            {"poses": np.tile([np.pi / 2] + [0.0] * 65, (2, 1)), "trans": np.ones((2, 3))},
+            name="pose",
+            fps=30.0,
+            up="+Z",
+            height=1.7,
+        ),
         "Clip.material_values": lambda: clip.material_values(0.1),
         "Clip.mirror": moving.mirror,
         "Clip.plot": lambda: _plot(lambda: world.nod.plot("Hips", world.path("curves.svg"))),

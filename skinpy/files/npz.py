@@ -4,7 +4,6 @@ A file is not trusted. It is read without pickle, and the shape of each array is
 its member has before anything is read.
 """
 
-import re
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
@@ -26,6 +25,7 @@ from ..errors import LimitExceeded, LoadError
 from ..kinds.sampling import frame_times
 from ..rotation import from_matrix
 from .frames import frame_rate, posed_model, warn_left_out, whole_frames
+from .npz_arrays import npy_header
 from .whole import replacing
 
 if TYPE_CHECKING:
@@ -54,11 +54,6 @@ _ARRAYS: dict[str, tuple[str, tuple[int | str, ...]]] = {
 }
 _OPTIONAL = ("root_motion",)
 _MAX_MEMBERS = 1000
-_MAX_HEADER = 1 << 12  # bytes
-_HEADER = re.compile(
-    r"\{'descr': '([<>|][a-zA-Z][0-9]{1,9})', 'fortran_order': (True|False), "
-    r"'shape': \(([0-9]{0,18}(?:, ?[0-9]{1,18}){0,3},?)\),? ?\}\s*"
-)
 _SMPL = {"poses", "trans"}
 
 
@@ -159,7 +154,7 @@ def _members(archive: zipfile.ZipFile, counts: tuple[int, int, int, int, int]) -
 
 def _array(name: str, stream: IO[bytes], size: int, lengths: dict[str, int]) -> Array:
     """One array, whose header must fit the bytes that follow and the lengths of the arrays before it."""
-    shape, fortran, dtype = _header(name, stream)
+    shape, fortran, dtype = npy_header(name, stream)
     kinds, wanted = _ARRAYS[name]
     if dtype.kind not in kinds:
         raise ValueError(f"array {name!r} has dtype {dtype}; expected one of kind {kinds!r}")
@@ -173,19 +168,6 @@ def _array(name: str, stream: IO[bytes], size: int, lengths: dict[str, int]) -> 
     if len(data) != count * dtype.itemsize or not dtype.itemsize:
         raise ValueError(f"array {name!r} has {len(data)} bytes; expected {count * dtype.itemsize}")
     return np.frombuffer(data, dtype).reshape(shape, order="F" if fortran else "C")
-
-
-def _header(name: str, stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-    """Shape, order and dtype of an array, from the header as NumPy writes it; NumPy would evaluate it."""
-    start = stream.read(8)
-    size = {b"\x01": 2, b"\x02": 4, b"\x03": 4}.get(start[6:7], 0)
-    length = int.from_bytes(stream.read(size), "little")
-    text = stream.read(min(length, _MAX_HEADER)).decode("latin-1")
-    found = _HEADER.fullmatch(text)
-    if start[:6] != b"\x93NUMPY" or not found:
-        raise ValueError(f"array {name!r} has no header of NumPy; expected that of an .npy file")
-    shape = tuple(int(one) for one in found[3].split(",") if one.strip())
-    return shape, found[2] == "True", np.dtype(found[1])
 
 
 def _words(wanted: Sequence[int | str], lengths: Mapping[str, int]) -> str:
