@@ -127,9 +127,10 @@ def _alike(source: Model, target: Model) -> list[tuple[int, int]]:
     lines: tuple[list[int], list[int]] = ([], [])
     for line_of in (_spine, _neck):
         found = line_of(one), line_of(other)
-        pairs += evenly(*found)
-        lines[0].extend(found[0])
-        lines[1].extend(found[1])
+        if all(found):
+            pairs += evenly(*found)
+            lines[0].extend(found[0])
+            lines[1].extend(found[1])
     pairs += [
         (one.joint(bone), other.joint(bone))
         for bone in one

@@ -45,6 +45,7 @@ class Figure:
             parent = parents[joint]
             if parent >= 0:
                 self.behind[parent] = max(self.behind[parent], self.behind[joint])
+        self.without = without
         deforming = [joint for joint, reading in enumerate(self.readings) if reading.deform]
         self.allowed = frozenset(deforming if len(deforming) >= 10 else range(len(names))) - without
 
@@ -91,3 +92,10 @@ class Figure:
             for joint, reading in enumerate(self.readings)
             if reading.side == side and reading.score(part) > 0 and joint in self.allowed
         ]
+
+    def part(self, joint: int) -> Figure:
+        """Return the joint and all below it as a figure of its own."""
+        end = int(self.behind[joint])
+        parents = np.where(self.parents[joint:end] >= joint, self.parents[joint:end] - joint, -1)
+        without = frozenset(one - joint for one in self.without if joint <= one < end)
+        return Figure(self.names[joint:end], parents, self.origins[joint:end], self.up, without)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .figure import Figure
-from .vocabulary import JOINT_WORDS
+from .vocabulary import JOINT_WORDS, VAGUE
 
 _CONNECTED = 0.5  # what a joint below the one before gains
 _APART = -0.4  # what a joint that is not below the one before loses: an IK foot that hangs on the root
 _PAIR_OF_WORDS = 0.2  # what "wrist" below "elbow" gains: such a rig names joints, and its hand is a finger
+_NEVER = -9.0  # what a leg or an arm of an unknown part loses that hangs elsewhere
 _GAP = -0.5  # what a limb loses that lacks a joint between two others
 _DEEPER = 1e-3  # what each level of the hierarchy loses: the first of several segments is the bone
 _LEAST = 0.3  # a lower score is no evidence
@@ -70,8 +71,34 @@ def _relation(
     part, joint = new
     if not joints:
         return 0.0
-    score = _CONNECTED if figure.is_above(joints[-1], joint) else _APART
+    connected = figure.is_above(joints[-1], joint)
+    if not connected and figure.readings[joint].word in VAGUE:
+        return _NEVER
+    score = _CONNECTED if connected else _APART
     if (figure.readings[joints[-1]].word, figure.readings[joint].word) in JOINT_WORDS:
         score += _PAIR_OF_WORDS
     skipped = parts.index(part) - parts.index(names[-1]) - 1
     return score + _GAP * skipped
+
+
+def between_found(figure: Figure, found: dict[str, int], side: str, parts: Sequence[str]) -> dict[str, int]:
+    """Return the missing middle of a limb whose tip is found, if exactly as many joints lie there.
+
+    The limb begins with its upper part (`parts[1]` of an arm, behind the shoulder), or below the trunk.
+    """
+    *_, upper, lower, tip = parts
+    at = found.get(side + tip)
+    if at is None or side + lower in found:
+        return {}
+    taken = set(found.values())
+    line = []
+    joint = int(figure.parents[at])
+    while joint >= 0 and joint not in taken:
+        if joint in figure.allowed and not figure.readings[joint].helper:
+            line.append(joint)
+        joint = int(figure.parents[joint])
+    if joint < 0:
+        return {}
+    if joint == found.get(side + upper):
+        return {side + lower: line[0]} if len(line) == 1 else {}
+    return {side + lower: line[0], side + upper: line[1]} if len(line) == 2 else {}

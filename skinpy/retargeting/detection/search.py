@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..._types import Array
 from ...posing.kinematics import up_vector
 from ..bones import ARM, BONES, CORE, LEG, SIDES
+from .evidence import Search, reason
 from .figure import Figure
 from .fingers import find_fingers
-from .limbs import find_limb
+from .limbs import between_found, find_limb
+from .topology import by_structure
 from .trunk import find_trunk
+from .vocabulary import VAGUE
 
 if TYPE_CHECKING:
     from ...model import Model
 
-_FEWEST = 5  # core bones below which a figure is not human
+_FEWEST = 6  # core bones below which a figure is not human
+_FEW_NAMED = 8  # core bones below which structure counts more than names
+_ALONG = 0.7  # cosine of limbs that go the same way
+_ACROSS = 0.6  # cosine of limbs that go across the trunk
 
 
 def detect(model: Model) -> tuple[dict[str, int], dict[str, str]]:
@@ -25,21 +33,70 @@ def detect(model: Model) -> tuple[dict[str, int], dict[str, str]]:
     holders = {submesh.node for submesh in model.mesh.submeshes} - set(model.skin.joints.tolist())
     origins = np.asarray(skeleton.rest_global[:, :3, 3], np.float64)
     figure = Figure(skeleton.names, skeleton.parents, origins, up_vector(model), frozenset(holders))
-    found = search(figure)
-    joints = {bone: found[bone] for bone in BONES if bone in found}
-    reasons = {
-        bone: f"Its joint is named {figure.names[joints[bone]]!r}." if bone in joints else "None is named so."
-        for bone in BONES
-    }
-    return joints, reasons
+    result = search(figure)
+    joints = {bone: result.found[bone] for bone in BONES if bone in result.found}
+    return joints, {bone: reason(figure, result, bone) for bone in BONES}
 
 
-def search(figure: Figure) -> dict[str, int]:
-    """Return the joint of each bone that is found in a figure."""
+def search(figure: Figure) -> Search:
+    """Return what is found in a skeleton; of several figures, in the first that is complete."""
+    whole = _search_one(figure)
+    for joint in _several(figure):
+        one = _search_one(figure.part(joint))
+        if _core(one.found) >= _core(whole.found) > 0:
+            return replace(one, found={bone: joint + at for bone, at in one.found.items()})
+    return whole
+
+
+def _core(found: dict[str, int]) -> int:
+    """Return how many of the bones that a figure needs are found."""
+    return sum(bone in found for bone in CORE)
+
+
+def _several(figure: Figure) -> list[int]:
+    """Return the topmost joints of several figures in one scene; none if there is one figure at most."""
+    legs = figure.with_part("UpperLeg", "left")
+    if len(legs) < 2:
+        return []
+    top = [joint for joint, parent in enumerate(figure.parents) if parent < 0]
+    while len(top) == 1:
+        top = figure.children[top[0]]
+    found = [one for one in top if any(figure.is_above(one, leg) for leg in legs)]
+    return found if len(found) > 1 else []
+
+
+def _search_one(figure: Figure) -> Search:
+    """Return what is found in a figure: by names, then between what names show, then by structure."""
+    named = _by_names(figure)
+    found = dict(named)
+    for side in SIDES:
+        for parts in (LEG[:3], ARM):
+            found |= between_found(figure, found, side, parts)
+    between = found.keys() - named.keys()
+    if _core(found) < len(CORE):
+        found = _merged(found, by_structure(figure))
+    rejected = ""
+    if _core(found) < _FEWEST:
+        rejected = (
+            f"The skeleton is no human figure: names and structure show {_core(found)} of "
+            f"{len(CORE)} bones that one needs."
+        )
+    elif is_on_all_fours(figure, found):
+        rejected = "The skeleton is no human figure: its arms go the way of its legs, across the trunk."
+    if rejected:
+        return Search({}, rejected=rejected)
+    kept = {bone for bone, joint in named.items() if found.get(bone) == joint}
+    return Search(found, frozenset(kept), frozenset(between & found.keys()))
+
+
+def _by_names(figure: Figure) -> dict[str, int]:
+    """Return the bones that names and the order of the joints show."""
     limbs: dict[str, int] = {}
     for side in SIDES:
         for parts in (LEG, ARM):
-            limbs |= {side + part: joint for part, joint in find_limb(figure, side, parts).items()}
+            limb = find_limb(figure, side, parts)
+            if len(limb) > 1 or not any(figure.readings[joint].word in VAGUE for joint in limb.values()):
+                limbs |= {side + part: joint for part, joint in limb.items()}
     found = limbs | find_trunk(figure, limbs)
     for side in SIDES:
         found |= find_fingers(figure, side, found.get(f"{side}Hand"))
@@ -47,4 +104,38 @@ def search(figure: Figure) -> dict[str, int]:
             found[f"{side}Eye"] = eyes[0]
     if jaws := figure.with_part("jaw"):
         found["jaw"] = jaws[0]
-    return found if sum(bone in found for bone in CORE) >= _FEWEST else {}
+    return found
+
+
+def _merged(found: dict[str, int], built: dict[str, int]) -> dict[str, int]:
+    """Return what names show, completed by what the structure shows if the two agree.
+
+    If they do not and few of the core bones are named, the structure counts.
+    """
+    differ = any(bone in built and built[bone] != joint for bone, joint in found.items())
+    if differ and _core(found) >= _FEW_NAMED:
+        return found
+    first, then = (built, found) if differ else (found, built)
+    used = set(first.values())
+    return first | {bone: joint for bone, joint in then.items() if bone not in first and joint not in used}
+
+
+def is_on_all_fours(figure: Figure, found: dict[str, int]) -> bool:
+    """Whether the front legs of an animal are called arms: they go the way of the legs, across the trunk."""
+
+    def way(start: str, end: str) -> Array:
+        """Return the unit direction (3,) from the joints of one part, on both sides, to those of another."""
+        ends = [
+            [figure.origins[found[name]] for name in names if name in found]
+            for names in ((start, "left" + start, "right" + start), (end, "left" + end, "right" + end))
+        ]
+        if not all(ends):
+            return np.zeros(3)
+        difference = np.mean(ends[1], axis=0) - np.mean(ends[0], axis=0)
+        return np.asarray(difference / max(float(np.linalg.norm(difference)), 1e-30))
+
+    legs, arms, trunk = way("UpperLeg", "LowerLeg"), way("UpperArm", "LowerArm"), way("hips", "UpperArm")
+    if not arms.any():
+        trunk = way("hips", "head")
+        return bool(trunk.any() and legs.any() and abs(trunk @ legs) < _ACROSS)
+    return bool(legs @ arms > _ALONG and trunk.any() and abs(trunk @ legs) < _ACROSS)

@@ -41,7 +41,7 @@ NOISE = _set(
 #: Words of joints that are no bone of the figure: twists, ends, targets of IK, controls and what hangs on it.
 HELPERS = _set(
     """
-    twist twst tws twists roll rol ulna bicep patella half
+    twist twst tws twists roll rol bicep patella half
     end ends nub site endsite tip tips
     ik ikfk fk pole pv poletarget target tgt upv eff effector aim dir guide look lookat
     ctrl control ctl cntrl cntl helper helpers hlp corrective correctiveroot corr tweak stretch mch org wgt
@@ -108,7 +108,8 @@ SIDED_PARTS = _table(
     shldr: Shoulder 0.4, UpperArm 0.9
     upperarm uparm uarm armupper humerus: UpperArm 1
     arm: UpperArm 0.9, LowerArm 0.45
-    lowerarm lowarm loarm farm armlower forearm fore elbow radius: LowerArm 1
+    lowerarm lowarm loarm farm armlower forearm elbow radius: LowerArm 1
+    ulna: LowerArm 0.8
     hand handpalm: Hand 1
     wrist: Hand 0.9
     palm: Hand 0.6
@@ -116,6 +117,9 @@ SIDED_PARTS = _table(
     bigtoe finger fingers:
     """
 )
+
+#: Words that alone do not say which part of a limb they mean.
+VAGUE = _set("leg arm shoulder shldr hip")
 
 #: Pairs of a word and the word for the next joint of the limb, in rigs that name joints rather than segments.
 JOINT_WORDS = frozenset({("elbow", "wrist"), ("radius", "wrist"), ("knee", "ankle")})
