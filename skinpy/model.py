@@ -739,6 +739,7 @@ class Model(Shown, _core.Model):
         *,
         names: Sequence[str] | None = None,
         replace: bool = False,
+        scale: Literal["auto"] | float | None = None,
         isolate: Isolate = True,
         limits: Limits = USUAL,
         allow_formats: Iterable[str] | None = None,
@@ -761,6 +762,10 @@ class Model(Shown, _core.Model):
         replace : bool, default False
             Whether an added clip replaces a clip of the same name. Otherwise the added clip is renamed: the
             stem of its path goes in front ("run|walk"), or a number is appended.
+        scale : {"auto"} or float, optional
+            What the translations of the clips are multiplied by. "auto" finds it for clips in another unit:
+            from the lengths of the joints that both skeletons have, or else from the units that the files
+            state. By default nothing is multiplied, and a clip in another unit is told.
         isolate : bool or "strict", default True
             Whether each path is loaded in a process of its own; see `load`.
         limits : Limits, optional
@@ -780,7 +785,7 @@ class Model(Shown, _core.Model):
         KeyError
             If the sources have no clip of a name. The message has the closest names.
         ValueError
-            If no joint of a clip is matched.
+            If no joint of a clip is matched, or `scale` is another word or not a positive number.
         TypeError
             If an argument has the wrong type.
         LoadError
@@ -791,12 +796,12 @@ class Model(Shown, _core.Model):
         Warns
         -----
         SkinpyWarning
-            If something was lost.
+            If something was lost, or if clips are in another unit than the model and `scale` is not given.
         """
         from .clips.binding import add_entries
 
         confined = confinement(isolate, limits, allow_formats, external)
-        model = Model(self._block, add_entries(self, source, names, replace, confined))
+        model = Model(self._block, add_entries(self, source, names, replace, scale, confined))
         warn_of_losses(model.report.lost[len(self.report.lost) :], "adding clips")
         return model
 

@@ -19,6 +19,7 @@ from .arrays import name_sections, names_of_model
 from .channel import owner_of
 from .events import NO_MOTION, ClipRows
 from .matching import find_exact, match_joints
+from .units import Scale, checked_scale, fitted
 
 if TYPE_CHECKING:
     from .._confinement import Confinement
@@ -274,10 +275,16 @@ def _free_name(name: str, stem: str, taken: set[str], numbers: dict[str, int]) -
 
 
 def add_entries(
-    model: "Model", source: Any, names: Sequence[str] | None, replace: bool, confined: "Confinement"
+    model: "Model",
+    source: Any,
+    names: Sequence[str] | None,
+    replace: bool,
+    scale: Scale,
+    confined: "Confinement",
 ) -> list[Entry]:
     """The clips of a model and those of sources; Model.add_clips documents the arguments."""
     flag("replace", replace)
+    scale = checked_scale(scale)
     sources = _sources(source, confined)
     if names is not None:
         chosen, known = names_of("names", names), [clip.name for _, clips in sources for clip in clips]
@@ -287,7 +294,8 @@ def add_entries(
         sources = [(stem, [clip for clip in clips if clip.name in chosen]) for stem, clips in sources]
     entries: list[Entry] = list(model._clip_entries)
     taken, numbers = {entry[0] for entry in entries}, dict[str, int]()
-    for stem, clips in sources:
+    for stem, given in sources:
+        clips = fitted(given, model, scale)
         block = bind(clips, model) if clips else model._block
         for index, clip in enumerate(clips):
             if replace and clip.name in taken:

@@ -114,6 +114,17 @@ def _changed(clip: Clip, model: Model, factor: float, up: str) -> Clip:
     )
 
 
+def scaled_clip(clip: Clip, factor: float) -> Clip:
+    """The clip with its translations, and those of its root motion, multiplied by a factor."""
+    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused by name
+        channels = [
+            _with_keys(channel, lambda keys: factor * keys) if channel.path == "translation" else channel
+            for channel in clip.channels
+        ]
+        motion = None if clip._motion is None else _moved(clip._motion, factor, "+Y")
+    return derived(clip, channels, clip.duration, motion=motion)
+
+
 def _with_keys(channel: Channel, change: Callable[[Array], Array]) -> Channel:
     """The channel with values and tangents that a linear function makes of the old ones."""
     values, into, out = (
