@@ -292,6 +292,85 @@ def test_a_heap_as_the_target() -> None:
     assert worst_angle(directions(good, clip), directions(heap, result)) < 0.05
 
 
+def with_fingers(places: np.ndarray) -> Any:
+    """A figure with an index and a little finger on each hand."""
+    names, parents, spots = list(NAMES), list(PARENTS), list(places)
+    for side in ("Left", "Right"):
+        hand = NAMES.index(side + "Hand")
+        along = places[hand] - places[NAMES.index(side + "ForeArm")]
+        for finger, ahead in (("Index", 0.03), ("Pinky", -0.03)):
+            for number in (1, 2, 3):
+                names.append(f"{side}Hand{finger}{number}")
+                parents.append(hand if number == 1 else len(names) - 2)
+                spots.append(places[hand] + along * (0.2 + 0.1 * number) + (0, 0, ahead))
+    frames = np.repeat(np.eye(4)[None], len(names), 0)
+    frames[:, :3, 3] = spots
+    local = [frames[j] if p < 0 else np.linalg.inv(frames[p]) @ frames[j] for j, p in enumerate(parents)]
+    return skinpy.Model.from_arrays(
+        names,
+        parents,
+        np.array(local),
+        positions=np.array(spots),
+        faces=np.zeros((0, 3), int),
+        joints=np.arange(len(names))[:, None],
+        weights=np.ones((len(names), 1)),
+    )
+
+
+def across_hand(model: Any, clip: Any, side: str) -> np.ndarray:
+    origins = model.joint_positions(clip, TIMES).astype(float)
+    along = origins[:, model.humanoid.joint(f"{side}IndexProximal")]
+    along = along - origins[:, model.humanoid.joint(f"{side}LittleProximal")]
+    unit: np.ndarray = along / np.linalg.norm(along, axis=1, keepdims=True)
+    return unit
+
+
+@pytest.mark.parametrize(("degrees", "left"), [(80, 0), (30, 30)])
+def test_palms_that_are_far_off_are_turned(degrees: float, left: float) -> None:
+    """Within 45 degrees hands are as the poses have them."""
+    source, target = with_fingers(T_POSE), with_fingers(A_POSE)
+    forearm = A_POSE[NAMES.index("LeftHand")] - A_POSE[NAMES.index("LeftForeArm")]
+    pose = target.pose().rotate("LeftHand", degrees=degrees, axis=forearm)
+    clip = moving(source)
+    result = skinpy.retarget(clip, source, target, target_pose=pose)
+    chords = np.linalg.norm(across_hand(source, clip, "left") - across_hand(target, result, "left"), axis=1)
+    assert np.abs(np.degrees(2 * np.arcsin(chords / 2)) - left).max() < 0.1
+
+
+def test_the_bind_pose_counts_where_the_rest_pose_is_a_step() -> None:
+    """A character that was modeled in a T and whose file rests in a step of a walk."""
+    modeled = with_fingers(T_POSE)
+    step = modeled.pose()
+    for joint, degrees, axis in (
+        ("LeftArm", -70, "z"),
+        ("LeftUpLeg", -30, "x"),
+        ("RightHand", 50, "x"),
+        ("Neck", 9, "x"),
+    ):
+        step.rotate(joint, degrees=degrees, axis=axis)
+    places = step.globals()[:, :3, 3].astype(float)
+    resting = skinpy.Model.from_arrays(
+        modeled.skeleton.names,
+        modeled.skeleton.parents,
+        step.locals(),
+        positions=places,
+        faces=np.zeros((0, 3), int),
+        joints=np.arange(len(places))[:, None],
+        weights=np.ones((len(places), 1)),
+        inverse_bind=modeled.skin.inverse_bind,
+    )
+    source = with_fingers(A_POSE)
+    clip = moving(source)
+    match = skinpy.match_poses(clip, source, resting)
+    assert match.target_from == "the bind pose"
+    assert np.abs(match.target.globals()[:, :3, :3] - modeled.pose().globals()[:, :3, :3]).max() < 1e-5
+    ours, theirs = (
+        model.globals(skinpy.retarget(clip, source, model), TIMES)[..., :3, :3]
+        for model in (resting, modeled)
+    )
+    assert np.abs(ours - theirs).max() < 1e-5
+
+
 def test_what_is_no_posture_anywhere_is_told() -> None:
     good, _, heaped = pile(1)
     with pytest.warns(

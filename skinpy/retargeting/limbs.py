@@ -33,8 +33,15 @@ LIMBS: dict[str, str] = {
     for bone, end in pairwise(chain)
 }
 FEET = ("leftFoot", "rightFoot")
+HANDS = ("leftHand", "rightHand")
+#: Two bones, on one side, from the second to the first of which a hand is broad, in the order of preference.
+ACROSS_HAND = (
+    ("IndexProximal", "LittleProximal"),
+    ("IndexProximal", "RingProximal"),
+    ("ThumbProximal", "Hand"),
+)
 #: Hands and feet slope differently from figure to figure: they are turned only if they are this far off.
-EXTREMITIES = {"leftHand", "rightHand", *FEET}
+EXTREMITIES = {*HANDS, *FEET}
 EXTREMITY_DEGREES = 45.0
 #: The four bones between which the trunk is: hips to shoulders, right to left.
 CORNERS = ("leftUpperLeg", "rightUpperLeg", "leftUpperArm", "rightUpperArm")
@@ -71,6 +78,22 @@ class Figure:
         }
         return {bone: direction for bone, direction in found.items() if direction is not None}
 
+    def across(self, hand: str) -> Array | None:
+        """Return the unit vector (3,) from the little finger of a hand to the index; None if unknown."""
+        side = hand.removesuffix("Hand")
+        for one, other in ACROSS_HAND:
+            if {side + one, side + other} <= self.joints.keys():
+                between = (
+                    self.rest.origins[self.joints[side + one]] - self.rest.origins[self.joints[side + other]]
+                )
+                return unit(between) if np.linalg.norm(between) > self._short else None
+        return None
+
+    def palms(self) -> dict[str, Array]:
+        """Return the directions across both hands, as far as they are known."""
+        found = {hand: self.across(hand) for hand in HANDS}
+        return {hand: direction for hand, direction in found.items() if direction is not None}
+
     def body(self) -> Array | None:
         """Return the axes of the trunk, or None where it has none: see `body_of`."""
         if not self.joints.keys() >= set(CORNERS):
@@ -91,23 +114,39 @@ class Figure:
         changed[joint] = local
         self.rest = Rest(self.model, changed)
 
-    def point(self, wanted: Mapping[str, Array], keep: set[str] | None = None) -> None:
-        """Turn limbs so that they point into the directions (3,) that are wanted.
+    def point(
+        self, wanted: Mapping[str, Array], palms: Mapping[str, Array], exact_hands: bool = False
+    ) -> None:
+        """Turn limbs so that they point into the directions (3,) that are wanted, and palms to those across.
 
-        Feet keep their slope against the floor when the legs above them are turned, and those of `keep`, like
-        hands, are turned only if they are far off.
+        Feet keep their slope against the floor when the legs above them are turned, and are turned only if
+        they are far off, like hands unless these are to be exact.
         """
-        keep = EXTREMITIES if keep is None else keep
+        keep = set(FEET) if exact_hands else EXTREMITIES
         sloping = {foot: self.rest.rotations[self.joints[foot]] for foot in FEET if foot in self.joints}
         for bone in LIMBS:
             if bone in sloping:
                 joint = self.joints[bone]
                 self.turn(joint, product(sloping[bone], conjugate(self.rest.rotations[joint])))
             direction = self.direction(bone) if bone in wanted else None
-            if direction is None:
-                continue
-            if bone not in keep or degrees_between(direction, wanted[bone]) > EXTREMITY_DEGREES:
+            far = direction is not None and (
+                bone not in keep or degrees_between(direction, wanted[bone]) > EXTREMITY_DEGREES
+            )
+            if direction is not None and far:
                 self.turn(self.joints[bone], shortest_rotation(direction, wanted[bone]))
+        for hand in palms.keys() & self.palms().keys():
+            self._roll(hand, palms[hand], 0.0 if exact_hands else EXTREMITY_DEGREES)
+
+    def _roll(self, hand: str, across: Array, tolerance: float) -> None:
+        """Turn a hand about the forearm's axis, so that its palm shows where that of `across` does."""
+        axis, own = self.direction(hand.replace("Hand", "LowerArm")), self.across(hand)
+        if hand in LIMBS and self.joints.keys() >= {hand, LIMBS[hand]}:
+            axis = self.direction(hand)
+        if axis is None or own is None:
+            return
+        angle = angle_about(axis, own, across)
+        if abs(np.degrees(angle)) > tolerance:
+            self.turn(self.joints[hand], rotation_about(axis, angle))
 
     def pose(self) -> Pose:
         """Return the pose: the rest pose with the rotations of the figure."""
@@ -158,7 +197,8 @@ def standard_pose(humanoid: Humanoid, degrees: float) -> Pose:
         figure.turn(joints["hips"], shortest_rotation(body[1], up))
         body = body @ matrix_of(shortest_rotation(body[1], up)).T
     left = unit(body[0] - up * (body[0] @ up))
-    figure.point(_straight(figure, left, up, np.radians(degrees)))
+    ahead = np.cross(left, up)
+    figure.point(_straight(figure, left, up, np.radians(degrees)), dict.fromkeys(HANDS, ahead))
     return figure.pose()
 
 

@@ -18,7 +18,9 @@ from ..clip import Clip
 from ..pose import Pose
 from ..posing.kinematics import rotated, up_vector
 from .alignment import scene_rotation, to_left
+from .bind_pose import bind_rotation
 from .limbs import (
+    ACROSS_HAND,
     CORNERS,
     EXTREMITIES,
     EXTREMITY_DEGREES,
@@ -103,6 +105,7 @@ class _Choice:
     figure: Figure
     words: str
     bad: Mapping[str, float]  #: limbs, by bone, that are too far from any pose that is wanted, in degrees
+    is_frame: bool = False  #: of a clip, so that hands may show anywhere
     lies: bool = False  #: neither the rest pose nor any frame of the clip stands upright
 
 
@@ -203,11 +206,16 @@ class _Search:
         }
 
     def agree(self, source: Figure, target: Figure) -> bool:
-        """Return whether limbs and trunk point the same way in both."""
+        """Return whether limbs, palms and trunk point the same way in both."""
         alike = all(
             angle <= (EXTREMITY_DEGREES if bone in EXTREMITIES else _AGREE_DEGREES)
             for bone, angle in self.angles(source, target).items()
         )
+        palms = target.palms()
+        for hand, across in source.palms().items():
+            if hand in palms:
+                angle = degrees_between(rotated(self.rotation, across), palms[hand])
+                alike = alike and angle <= EXTREMITY_DEGREES
         bodies = source.body(), target.body()
         if bodies[0] is None or bodies[1] is None:
             return alike
@@ -241,23 +249,52 @@ class _Search:
         return {bone: axes @ direction for bone, direction in figure.directions().items()}
 
     def _base(self, side: int, wanted: Mapping[str, Array]) -> _Choice:
-        """Return the rest pose, or if it is no posture the frame of a clip that is nearest to `wanted`."""
+        """Return the bind pose, the rest pose or a frame of a clip: the first whose limbs are near enough.
+
+        The bind pose counts where the limbs of the rest pose point elsewhere.
+        """
         rest = self.rests[side]
-        own = self._directions(rest.figure)
-        bad = _too_far(
-            {bone: degrees_between(own[bone], wanted[bone]) for bone in own.keys() & wanted.keys()}
-        )
-        if rest.figure.body() is None:
-            bad = _too_far(self.angles(self.rests[0].figure, self.rests[1].figure))
-        if not bad and upright(rest.figure) is not False:
+        bind = self._bind(side)
+        if bind is not None and not self._off(bind.figure, side, wanted):
+            return bind
+        bad, stands = self._off(rest.figure, side, wanted), upright(rest.figure) is not False
+        if stands and not bad:
             return rest
         found = [_nearest_frame(rest.figure, clip, wanted) for clip in self.clips[side]]
         frames = [frame for frame in found if frame is not None]
         if not bad or not frames:
-            return replace(rest, bad=bad, lies=not frames)
+            return replace(rest, bad=bad, lies=not stands and not frames)
         best = min(frames, key=lambda frame: frame.cost)
         figure = self.figure(side, self.models[side].pose(best.clip, best.time).rotation)
-        return _Choice(figure, f"{_at(best.clip, best.time)}", _too_far(best.degrees))
+        return _Choice(figure, _at(best.clip, best.time), _too_far(best.degrees), is_frame=True)
+
+    def _bind(self, side: int) -> _Choice | None:
+        """Return the bind pose where it stands and its limbs are not those of the rest pose."""
+        rest = self.rests[side].figure
+        rotation = bind_rotation(self.models[side], self.hips[side])
+        if rotation is None:
+            return None
+        bind = Figure(rest.model, rest.joints, rotation)
+        own = bind.directions()
+        apart = {
+            bone: degrees_between(own[bone], direction)
+            for bone, direction in rest.directions().items()
+            if bone in own and bone not in EXTREMITIES
+        }
+        if max(apart.values(), default=0.0) <= _AGREE_DEGREES or not upright(bind):
+            return None
+        return _Choice(bind, "the bind pose", {})
+
+    def _off(self, figure: Figure, side: int, wanted: Mapping[str, Array]) -> dict[str, float]:
+        """Return the limbs that are too far from the directions that are wanted relative to the trunk."""
+        if figure.body() is None:  # then they are compared in the scene
+            figures = [choice.figure for choice in self.rests]
+            figures[side] = figure
+            return _too_far(self.angles(figures[0], figures[1]))
+        own = self._directions(figure)
+        return _too_far(
+            {bone: degrees_between(own[bone], wanted[bone]) for bone in own.keys() & wanted.keys()}
+        )
 
     def _like(self, choice: _Choice, side: int, other: Figure, rotation: Array) -> _Choice:
         """Return the pose with hips and limbs turned as those of the other, by way of a scene rotation."""
@@ -273,7 +310,9 @@ class _Search:
             figure.turn(self.hips[side], product(rotation_about(up, angle), turn))
         directions = other.directions()
         figure.point(
-            {bone: rotated(rotation, directions[bone]) for bone in directions.keys() - self.not_compared}
+            {bone: rotated(rotation, directions[bone]) for bone in directions.keys() - self.not_compared},
+            {hand: rotated(rotation, across) for hand, across in other.palms().items()},
+            exact_hands=choice.is_frame,
         )
         return replace(choice, figure=figure, words=f"{choice.words}, with limbs turned")
 
@@ -305,7 +344,8 @@ def _common_joints(
     humanoids = models[0].humanoid, models[1].humanoid
     joints: tuple[dict[str, int], dict[str, int]] = {}, {}
     lacking: dict[str, str] = {}
-    for bone in dict.fromkeys([*LIMBS, *LIMBS.values(), *CORNERS]):
+    fingers = [side + bone for pair in ACROSS_HAND for side in ("left", "right") for bone in pair]
+    for bone in dict.fromkeys([*LIMBS, *LIMBS.values(), *CORNERS, *fingers]):
         one, other = (humanoid.joint(bone) if bone in humanoid else None for humanoid in humanoids)
         if one in to_target:
             other = to_target[one]
