@@ -163,7 +163,7 @@ def test_random_fades_never_jump(seed: int, methods: Any, layers: Any) -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_state_machine_never_jumps(method: str) -> None:
+def test_a_state_machine_never_jumps(method: Any) -> None:
     states = {f"s{number}": {"clip": number} for number in range(5)}
     ways = [
         {"from": f"s{a}", "to": f"s{b}", "fade": 0.3, "method": method, "when": [["next", "==", b]]}
@@ -315,7 +315,8 @@ def test_an_inertial_fade_keeps_position_and_velocity(seed: int) -> None:
     controller.advance(0.37)
     step = 1e-3
     changes = []
-    for number, method in enumerate(("inertial", "inertial", "blend", "inertial", "inertial")):
+    methods: tuple[Any, ...] = ("inertial", "inertial", "blend", "inertial", "inertial")
+    for number, method in enumerate(methods):
         probe = [controller.clone()]
         controller.advance(step)
         before = controller.pose()
@@ -398,6 +399,39 @@ def test_a_seam_is_no_velocity() -> None:
             turned.append(controller.pose())
         assert max(angle(pose, before) for pose in turned) < 15  # 90 degrees a second for a while
         assert max(np.abs(pose.translation).max() for pose in turned) <= 50.001
+
+
+@pytest.mark.parametrize(("seconds", "speed"), [(1.0, 90.0), (1.1, 0.0), (0.5, 90.0)])
+def test_a_clip_that_has_ended_has_no_velocity(seconds: float, speed: float) -> None:
+    """One that ends at this moment has; in one step or in two."""
+    for steps in (1, 2):
+        controller = AnimationController(model_of(turning("once", 0, 90, 1.0), turning("still", 0, 0)))
+        controller.play("once", loop="once")
+        for _ in range(steps):
+            controller.advance(seconds / steps)
+        before = controller.pose()
+        controller.cross_fade("still", 0.4, method="inertial")
+        controller.advance(1e-3)
+        assert angle(before, controller.pose()) == pytest.approx(speed * 1e-3, abs=2e-3)
+
+
+def test_morph_weights_and_scales_die_out_too() -> None:
+    """Against the curve of a difference that has no velocity: 1 - 10 u^3 + 15 u^4 - 6 u^5."""
+    corners = {"positions": np.eye(3), "faces": [[0, 1, 2]], "joints": np.zeros((3, 1), int)}
+    arrays: Any = corners | {"weights": np.ones((3, 1)), "targets": {"smile": np.ones((3, 3))}}
+    keys: Any = {"scale": [[[3.0, 2.0, 1.0]]] * 2, "targets": ["smile"], "weights": [[0.5]] * 2}
+    big = Clip.from_arrays("big", times=[0.0, 1.0], joints=["j0"], **keys)
+    model = Model.from_arrays(["j0"], [-1], [np.eye(4)], clips=[big], **arrays)
+    controller = AnimationController(model)
+    controller.play("big")
+    controller.cross_fade(None, 0.5, method="inertial")
+    for step in range(11):
+        u = step / 10
+        left = 1 - 10 * u**3 + 15 * u**4 - 6 * u**5
+        expected = 1 + left * np.array([2.0, 1.0, 0.0])
+        np.testing.assert_allclose(controller.pose().scale[0], expected, atol=CLOSE)
+        np.testing.assert_allclose(controller.pose().morph_weights, 0.5 * left, atol=CLOSE)
+        controller.advance(0.05)
 
 
 def test_an_inertial_fade_ends_with_the_bits_of_the_clip() -> None:

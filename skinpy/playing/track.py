@@ -41,6 +41,7 @@ PlannedClip = tuple[
 
 LOOPS: tuple[Loop, ...] = ("wrap", "clamp", "pingpong", "once")  # the numbers of the core's enums
 _ONCE = LOOPS.index("once")
+_ROUNDING = 1e-9  # seconds of the clip: a step that goes less beyond the end ends there
 PRIORITIES: tuple[Priority, ...] = ("low", "high")
 
 
@@ -130,7 +131,7 @@ class Track:
         self._fresh = True  # an event at the position itself has not been passed yet
         self._warp: Warp | None = None
         self._generation = 0  # of the layer's cross-fades
-        self._stands = False  # whether it plays once and has not moved in the last step
+        self._stands = False  # whether it plays once and has stood at an end since before the present time
         self._number = number
         self._layer = layer
         self._mask = mask
@@ -158,7 +159,7 @@ class Track:
 
     @property
     def clip(self) -> Clip | None:
-        """The clip; of a blend space the clip with the largest weight; None for the rest pose."""
+        """The clip; of a blend space that with the largest weight; None for the rest pose or a held pose."""
         return self._motion.clip
 
     @property
@@ -331,13 +332,14 @@ class Track:
                 self._finished = (
                     clamped != new or (clamped == duration and new > old) or (clamped == 0.0 and new < old)
                 )
-            self._stands = clamped == old
+            self._stands = abs(new - clamped) > _ROUNDING
             new = clamped
         self._position = new
         return old
 
     def __repr__(self) -> str:
-        name = self.clip.name if self.clip is not None else "rest pose"
+        still = "rest pose" if self._motion.held is None else "held pose"
+        name = self.clip.name if self.clip is not None else still
         return (
             f"<Track {self.number} in {quoted(self.layer)}: {quoted(name)} at {self._position:.3f} s, "
             f"weight {self.weight:g}{'' if self.fade == 1 else f', fade {self.fade:.2f}'}>"
