@@ -97,6 +97,32 @@ def test_the_motion_alone(source: Path, tmp_path: Path, capsys: pytest.CaptureFi
     assert np.abs(got - want).max() < 1e-4  # meters; .bvh holds degrees with a few digits
 
 
+def test_parameters_of_smpl(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """An .npz file is one of AMASS, or one that `Clip.to_npz` wrote."""
+    poses = np.zeros((4, 156))
+    poses[:, 0] = np.pi / 2  # upright, where +Z is up
+    poses[:, 50] = [0, -0.4, -0.8, -1.2]  # the left shoulder about +Z: the arm goes down
+    parameters, out = tmp_path / "arm.npz", tmp_path / "out.skn"
+    np.savez(parameters, poses=poses, trans=np.tile([0, 0, 0.92], (4, 1)), mocap_framerate=30)
+    assert run("retarget", parameters, "character", "-o", out) == 0
+    assert "with the new clip 'arm'" in capsys.readouterr().out
+    character, written = skinpy.character(), skinpy.load(out)
+    elbow, hand = (written.skeleton.index(name) for name in ("LeftLowerArm", "LeftHand"))
+    start, end = written.joint_positions("arm", [0.0, 0.1])[:, [elbow, hand]]
+    slopes = [
+        np.degrees(np.arcsin((arm[1] - arm[0])[1] / np.linalg.norm(arm[1] - arm[0]))) for arm in (start, end)
+    ]
+    assert np.allclose(slopes, [0, -np.degrees(1.2)], atol=0.1)
+
+    character.clips["run"].to_npz(tmp_path / "run.npz")
+    assert run("retarget", tmp_path / "run.npz", "character", "-o", out) == 0
+    assert "with the new clip 'run.2'" in capsys.readouterr().out
+
+    (tmp_path / "bad.npz").write_bytes(b"no archive")
+    assert run("retarget", tmp_path / "bad.npz", "character", "-o", out) == 1
+    assert "bad.npz" in capsys.readouterr().err
+
+
 def test_pairs_of_ones_own(source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """--pair changes what was found; --joint-map replaces it."""
     out = tmp_path / "out.skn"

@@ -7,11 +7,13 @@ import tomllib
 import warnings
 from argparse import Namespace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
+from zipfile import BadZipFile
 
 from .._text import printable, quoted
 from ..clip import Clip
 from ..errors import SkinpyWarning, unknown_name
+from ..files.npz_arrays import npz_names
 from ..loading import character, load
 from ..model import Model
 from ..retargeting import JointMatch, PoseMatch, match_joints, match_poses, retarget
@@ -35,7 +37,8 @@ def add(commands: Commands) -> None:
     """Add the command to the parser."""
     help = "write a character that plays the clips of another file"
     parser = add_plain_command(commands, "retarget", run, help)
-    parser.add_argument("source", metavar="SOURCE", help="file with the clips, such as a .bvh or .fbx file")
+    help = "file with the clips, such as a .bvh or .fbx file, or an .npz file of SMPL (AMASS)"
+    parser.add_argument("source", metavar="SOURCE", help=help)
     help = "model file of the character, or 'character' for the bundled one"
     parser.add_argument("target", metavar="TARGET", help=help)
     help = "file to write: .glb or .skn for the character with its own clips and the new ones, .bvh for the "
@@ -69,8 +72,7 @@ def add(commands: Commands) -> None:
 
 def run(options: Namespace) -> None:
     """Run the command."""
-    options.file = options.source
-    source = load_model(options)
+    source = _source(options)
     if not len(source.clips):
         raise ValueError(f"{options.source!r} has no clips; there is nothing to retarget")
     target = _target(options)
@@ -103,6 +105,25 @@ def run(options: Namespace) -> None:
     )
     if options.picture:
         _draw(options.picture, (source, source.clips[next(iter(chosen))]), (result, result.clips[names[0]]))
+
+
+def _source(options: Namespace) -> Model:
+    """The model in SOURCE, or the figure that its parameters of SMPL move."""
+    options.file = options.source
+    if options.format is None and _holds_smpl(options.source):
+        return cast(Model, Clip.from_smpl(options.source, up=options.up or "+Z").model)
+    return load_model(options)
+
+
+def _holds_smpl(path: str) -> bool:
+    """Whether an .npz file is none that `Clip.to_npz` wrote."""
+    if Path(path).suffix.lower() != ".npz":
+        return False
+    with open(path, "rb") as file:
+        try:
+            return "format" not in npz_names(file)
+        except BadZipFile:  # loading says what the file is instead
+            return False
 
 
 def _target(options: Namespace) -> Model:
