@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from .kinds.baked_clip import BakedClip
     from .kinds.baking import BakedTexture
     from .mask import Mask
+    from .planting import lock_feet
     from .playing.blend_space import BlendSpace1D, BlendSpace2D
     from .playing.controller import AnimationController
     from .playing.state_machine import StateMachine
@@ -82,6 +83,7 @@ __all__ = [
     "rotation",
     "to_row_vectors",
     "blend",
+    "lock_feet",
     "retarget",
     "match_joints",
     "match_poses",
@@ -158,6 +160,7 @@ _LATER = {
     "VertexAnimation": "kinds",
     "blend": "blending",
     "check": "checking",
+    "lock_feet": "planting",
     "match_joints": "retargeting",
     "match_poses": "retargeting",
     "retarget": "retargeting",
@@ -177,6 +180,7 @@ _SHOWN_HERE = (
         "files",
         "mask",
         "models",
+        "planting",
         "playing",
         "posing",
     ),

@@ -658,6 +658,69 @@ class Clip(Shown, _core.Clip):
         """
         return self._with(events=sorted_events([*self.events, checked_event(time, name, self.duration)]))
 
+    def contacts(self, joints: Sequence[str] | None = None) -> dict[str, Array]:
+        """Return when feet, or other joints, stand on the ground.
+
+        A joint has contact while a point of it (a vertex that it moves, with the joints below it) is low and
+        slow. docs/feet.md has the thresholds and examples.
+
+        Parameters
+        ----------
+        joints : sequence of str, optional
+            Names of joints, such as feet and hands. Of a foot that is listed with its toes, the heel counts
+            alone. By default these are the feet and the toes of `Model.humanoid`, or, for other figures, the
+            ends of the limbs on which the rest pose stands.
+
+        Returns
+        -------
+        dict of str to (n, 2) float64 ndarray, seconds
+            By joint, the start and the end of each contact, in order, from 0 to the duration. Two contacts of
+            a looping clip are one if one ends with the clip and the other begins with it.
+
+        Raises
+        ------
+        ValueError
+            If the clip is bound to no model or is additive, its model came out of a pickle without its
+            vertices, all joints are in one point, or `joints` is empty.
+        KeyError
+            If the model has no joint of a name. The message has the closest names.
+        TypeError
+            If `joints` is not a sequence of str.
+
+        Examples
+        --------
+        >>> skinpy.character().clips["walk"].contacts(["LeftFoot"])["LeftFoot"].round(2)
+        array([[0.  , 0.62],
+               [0.98, 1.  ]])
+        """
+        from .planting.contacts import contacts
+
+        return contacts(self, joints)
+
+    def add_contact_events(self, joints: Sequence[str] | None = None) -> Clip:
+        """Return the clip with an event at the start and at the end of each contact.
+
+        Parameters
+        ----------
+        joints : sequence of str, optional
+            Names of joints, as in `contacts`.
+
+        Returns
+        -------
+        Clip
+            The new clip, which shares the keys of this one. Its new events are called "LeftFoot down" and
+            "LeftFoot up", with the names of the joints. A contact that goes on over the end of a looping clip
+            has no events there.
+
+        Raises
+        ------
+        ValueError, KeyError, TypeError
+            As in `contacts`.
+        """
+        from .planting.contacts import with_contact_events
+
+        return with_contact_events(self, joints)
+
     def _with(
         self,
         *,

@@ -105,6 +105,8 @@ BUILDS: dict[str, Build] = {
     "extract_root_motion": lambda m, _: m.clips[0].extract_root_motion(),
     "all root motion": lambda m, _: m.clips[0].extract_root_motion(translation="all"),
     "root_motion_from_feet": lambda m, _: m.clips[0].root_motion_from_feet(),
+    "contacts": lambda m, _: m.clips[0].contacts(["c"]),
+    "lock_feet": lambda m, _: skinpy.lock_feet(m.clips[0], joints=["c"]),
     "retarget": lambda m, _: skinpy.retarget(m.clips[0], m, m),
     "retarget to another": lambda m, _: skinpy.retarget(
         m.clips[0], m, skinpy.character(), joint_map={"LeftHip": "Hips", "c": "Spine"}

@@ -224,6 +224,8 @@ def test_what_needs_the_vertices_says_so() -> None:
         lambda: clip.compress(0.1),
         clip.extract_root_motion,
         clip.root_motion_from_feet,
+        clip.contacts,
+        lambda: skinpy.lock_feet(clip),
         lambda: skinpy.storage.quantize(clip),
         lambda: skinpy.storage.compare(light),
         lambda: ground_velocity(light, "run"),

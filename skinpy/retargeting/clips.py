@@ -22,6 +22,7 @@ from .matching import JointMap, check_models, paired
 from .references import PoseMatch, ReferencePose, find_references
 from .rest import Rest
 from .source_motion import SourceMotion
+from .standing import standing
 from .transfer import Traveling, anchors, changed_motion, transfer
 
 if TYPE_CHECKING:
@@ -136,7 +137,8 @@ def retarget(
             f"{_listed(missed)}; skinpy.match_joints lists them",
         )
     motion = changed_motion(clip._motion, change)
-    return derived(clip, [*channels, *weights], clip.duration, motion=motion, model=target)
+    result = derived(clip, [*channels, *weights], clip.duration, motion=motion, model=target)
+    return standing(result, clip, hips, change.scale) if lift.any() else result
 
 
 def match_poses(

@@ -278,7 +278,7 @@ class _Follower:
     def _sampled(self, path: str, channels: list[Channel], at: Callable[[Array], Array]) -> Channel:
         """Return a channel that is sampled at the key times of `channels` and between."""
         steps = all(channel.interpolation == "step" for channel in channels)
-        times = _union(channels, self.source.slack, steps)
+        times = key_times(channels, self.source.slack, steps)
         values = at(times).astype(np.float32)
         interpolation = "step" if steps else "linear"
         return Channel(self.joint, None, "", path, interpolation, times, values, None, None)
@@ -302,17 +302,19 @@ def _same_signs(keys: Array) -> Array:
     return np.asarray(keys * np.concatenate([np.ones(1), np.cumprod(signs)])[:, None])
 
 
-def _union(channels: Sequence[Channel], slack: float, steps: bool) -> Array:
+def key_times(
+    channels: Sequence[Channel], slack: float, steps: bool, longest: float = _SAMPLE_SECONDS
+) -> Array:
     """Return all key times.
 
-    Unless all channels are steps, there is also a time just before each step, and no long gap.
+    Unless all channels are steps, there is also a time just before each step, and no gap over `longest` s.
     """
     lines = [channel.times for channel in channels]
     if not steps:
         first, last = min(line[0] for line in lines), max(line[-1] for line in lines)
         before = [c.times[1:] - 3 * slack for c in channels if c.interpolation == "step"]
         lines = [*lines, *before]
-        step = max(_SAMPLE_SECONDS, (last - first) / _MAX_SAMPLES)
+        step = max(longest, (last - first) / _MAX_SAMPLES)
         grid = np.arange(1, int((last - first) / step) + 1) * step + first
         keys = np.unique(np.concatenate(lines))
         after = np.clip(np.searchsorted(keys, grid), 1, len(keys) - 1)
