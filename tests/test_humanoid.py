@@ -1,8 +1,13 @@
 """`model.humanoid` finds the joints of a human figure; a mapping of one's own is checked."""
 
+from collections.abc import Callable
+
 import builders
+import numpy as np
 import pytest
 from rig_conventions import RIGS
+from rigs import figure
+from scipy.spatial.transform import Rotation
 
 import skinpy
 from skinpy.retargeting.bones import BONES, CORE
@@ -82,6 +87,71 @@ def test_what_is_no_human_figure() -> None:
         assert model.humanoid.missing == BONES
         with pytest.raises(KeyError, match="the humanoid has no hips"):
             model.humanoid["hips"]
+
+
+def nameless(name: str, places: Callable[[np.ndarray], np.ndarray] = lambda one: one) -> dict[str, str]:
+    """The joint of each bone that is found in a rig whose joints are numbered, by its name in the rig."""
+    names, parents, origins = RIGS[name].skeleton()
+    model = figure([f"joint_{number}" for number in range(len(names))], parents, places(origins))
+    return {bone: names[model.humanoid.joint(bone)] for bone in model.humanoid}
+
+
+@pytest.mark.parametrize("name", ["SMPL", "LAFAN1", "Mixamo, no prefix; Ready Player Me", "Xsens MVN, BVH"])
+def test_structure_without_names(name: str) -> None:
+    """Left is where it is when the toes point to the front, wherever that is in the scene."""
+    truth = RIGS[name].bones()
+    turned = Rotation.from_euler("yxz", [70, 20, 200], degrees=True)
+    for places in (lambda one: one, lambda one: turned.apply(one) * 100 + 7):
+        found = nameless(name, places)
+        assert {bone: found[bone] for bone in found if bone in truth} == {
+            bone: truth[bone] for bone in found if bone in truth
+        }
+        assert {bone for bone in CORE if bone not in found} <= {"head"}
+
+
+@pytest.mark.parametrize("name", RIGS)
+def test_structure_without_names_is_never_wrong(name: str) -> None:
+    truth = RIGS[name].bones()
+    found = nameless(name)
+    limbs = {bone for bone in found if bone in truth and bone.startswith(("left", "right"))}
+    limbs -= {"leftToes", "rightToes"}  # of two joints beyond the foot, names alone tell the toes
+    assert {bone: found[bone] for bone in limbs} == {bone: truth[bone] for bone in limbs}
+
+
+def test_sides_are_left_out_where_nothing_tells_them() -> None:
+    """Without names and toes, a figure may face either way."""
+    names, parents, places = RIGS["Roblox R15"].skeleton()
+    model = figure([f"joint_{number}" for number in range(len(names))], parents, places)
+    assert dict(model.humanoid) == {}
+    assert model.humanoid.why("leftHand").startswith("The skeleton is no human figure")
+
+
+def test_an_animal_on_all_fours() -> None:
+    """A dog whose front legs are called arms: its trunk lies, and all legs go down."""
+    names, parents, places = RIGS["LAFAN1"].skeleton()
+    turned = places.copy()
+    legs = [joint for joint, name in enumerate(names) if "Leg" in name or "Foot" in name or "Toe" in name]
+    arms = [joint for joint, name in enumerate(names) if "Arm" in name or "Hand" in name]
+    trunk = [joint for joint in range(len(names)) if joint not in legs]
+    turned[trunk] = (places[trunk] - places[0])[:, [0, 2, 1]] + places[0]
+    for joint in arms:
+        turned[joint] = turned[parents[joint]] - (0, 0.2, 0)
+    dog = figure(names, parents, turned).humanoid
+    assert dict(dog) == {}
+    assert "across the trunk" in dog.why("leftUpperArm")
+
+
+def test_the_first_of_two_figures() -> None:
+    names, parents, places = RIGS["CMU, cgspeed"].skeleton()
+    count = len(names)
+    two = figure(
+        ["Scene", *names, *names],
+        [-1, *(one + 1 for one in parents), *(one + 1 + count if one >= 0 else 0 for one in parents)],
+        np.concatenate([[(0, 0, 0)], places, places + (3, 0, 0)]),
+    )
+    humanoid = two.humanoid
+    assert {humanoid.joint(bone) for bone in humanoid} <= set(range(1, count + 1))
+    assert humanoid["leftUpperLeg"] == "LeftUpLeg"
 
 
 def vrm(version: int, bones: dict[str, int]) -> skinpy.Model:

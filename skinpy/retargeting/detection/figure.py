@@ -22,17 +22,13 @@ class Figure:
         Parent of each joint, -1 for a root.
     origins : (J,3) float64 ndarray
         Positions of the joints at rest, in scene space.
-    up : (3,) float64 ndarray
-        The up axis of the scene.
     allowed : frozenset of int
         Joints that may be bones: without those that hold a mesh, and in a rig of Rigify only those that
         deform.
     """
 
-    def __init__(
-        self, names: Sequence[str], parents: Array, origins: Array, up: Array, without: frozenset[int]
-    ) -> None:
-        self.names, self.parents, self.origins, self.up = names, parents, origins, up
+    def __init__(self, names: Sequence[str], parents: Array, origins: Array, without: frozenset[int]) -> None:
+        self.names, self.parents, self.origins = names, parents, origins
         self.readings: list[Reading] = read_names(names)
         self.depth = np.zeros(len(names), int)
         self.behind = np.arange(1, len(names) + 1)  # one more than the last joint below each
@@ -98,4 +94,4 @@ class Figure:
         end = int(self.behind[joint])
         parents = np.where(self.parents[joint:end] >= joint, self.parents[joint:end] - joint, -1)
         without = frozenset(one - joint for one in self.without if joint <= one < end)
-        return Figure(self.names[joint:end], parents, self.origins[joint:end], self.up, without)
+        return Figure(self.names[joint:end], parents, self.origins[joint:end], without)

@@ -31,6 +31,7 @@ _LONG_SIDE = re.compile(r"(left|right)(.+)")
 _LONG_SIDE_LAST = re.compile(r"(.+)(left|right)")
 #: OptiTrack's LUArm and LFArm: the capitals of the side and of the part are one word.
 _TWO_CAPITALS = {"u": "upper", "f": "fore"}
+_UPPER_JOINT = "/unscaled"  # of a joint of FBX that became two: it rotates and carries the children
 _COMMON = 0.6  # fraction of the names that must share a first or last word before it counts as a prefix
 _UNKNOWN_WORD = 0.4  # what each word that is not known takes from the score
 _RELATED = 0.1  # what a word of the same limb takes, as in "arm_hand"
@@ -61,7 +62,7 @@ class Reading:
 def read_names(names: Sequence[str]) -> list[Reading]:
     """Return what each name tells, without the running numbers and the prefixes that most names share."""
     words = [_words(name) for name in _without_running_numbers(names)]
-    deform = [bool(one) and one[0].lower() == "def" for one in words]
+    deform = ["def" in (word.lower() for word in one[:3]) for one in words]  # perhaps behind a prefix
     for last in (False, True):
         while common := _common_word(words, last):
             words = [_without(one, common, last) for one in words]
@@ -79,7 +80,7 @@ def _without_running_numbers(names: Sequence[str]) -> list[str]:
 
 def _words(name: str) -> list[str]:
     """Return the words of a name behind its namespaces; Japanese words become English ones."""
-    name = unicodedata.normalize("NFKC", name)
+    name = unicodedata.normalize("NFKC", name.removesuffix(_UPPER_JOINT))
     name = next((one for one in reversed(re.split(r"[:|]", name)) if one), "")
     if not name.isascii():
         name = TAIL_OF_COPY.sub(" copy", name)
@@ -153,7 +154,7 @@ def _sided(words: list[str]) -> tuple[str, list[str], tuple[str, ...]]:
 
 
 def _side_of(word: str, following: str) -> tuple[str, str]:
-    """Return the side that a word states, and what is left of it: "lefthand", "lhand" and "l" are left."""
+    """Return the side that a word states, and what is left of it: "lefthand", "lhand", "handl" and "l"."""
     if word in SIDE_WORDS:
         return SIDE_WORDS[word], ""
     if glued := _LONG_SIDE.fullmatch(word):
@@ -164,6 +165,8 @@ def _side_of(word: str, following: str) -> tuple[str, str]:
         return SIDE_WORDS[word[0]], _TWO_CAPITALS[word[1]]
     if word[:1] in ("l", "r") and (word[1:] in SIDED_PARTS or word[1:] in FINGER_WORDS):
         return SIDE_WORDS[word[0]], word[1:]
+    if word[-1:] in ("l", "r") and word[:-1] in SIDED_PARTS:
+        return SIDE_WORDS[word[-1]], word[:-1]
     return "", ""
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..._types import Array
-from ...posing.kinematics import up_vector
 from ..bones import ARM, BONES, CORE, LEG, SIDES
 from .evidence import Search, reason
 from .figure import Figure
@@ -32,7 +31,7 @@ def detect(model: Model) -> tuple[dict[str, int], dict[str, str]]:
     skeleton = model.skeleton
     holders = {submesh.node for submesh in model.mesh.submeshes} - set(model.skin.joints.tolist())
     origins = np.asarray(skeleton.rest_global[:, :3, 3], np.float64)
-    figure = Figure(skeleton.names, skeleton.parents, origins, up_vector(model), frozenset(holders))
+    figure = Figure(skeleton.names, skeleton.parents, origins, frozenset(holders))
     result = search(figure)
     joints = {bone: result.found[bone] for bone in BONES if bone in result.found}
     return joints, {bone: reason(figure, result, bone) for bone in BONES}

@@ -144,7 +144,7 @@ def _split(figure: Figure, line: list[int], found: dict[str, int], arms: list[in
         cut = line.index(named[0])
     elif branch in line:
         cut = line.index(branch) + 1
-    elif len(arms) > 1:  # arms that hang on no joint of the trunk: by height
+    elif line and len(arms) > 1:  # arms that hang on no joint of the trunk: by height
         cut = _below_arms(figure, line, arms)
     else:
         cut = len(line)
@@ -158,9 +158,10 @@ def _split(figure: Figure, line: list[int], found: dict[str, int], arms: list[in
 
 
 def _below_arms(figure: Figure, line: list[int], arms: list[int]) -> int:
-    """Return how many joints of the line are not above the arms at rest."""
-    height = figure.origins[arms].mean(axis=0) @ figure.up
-    return sum(bool(figure.origins[one] @ figure.up <= height) for one in line)
+    """Return how many joints of the line are not above the arms at rest, along the line."""
+    along = figure.origins[line[-1]] - figure.origins[line[0]]
+    height = figure.origins[arms].mean(axis=0) @ along
+    return sum(bool(figure.origins[one] @ along <= height) for one in line)
 
 
 def _spine(figure: Figure, joints: list[int]) -> dict[str, int]:

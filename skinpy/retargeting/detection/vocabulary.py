@@ -95,7 +95,7 @@ PARTS = _table(
 #: Words with a side. Of several toes, the big one is not all of them.
 SIDED_PARTS = _table(
     """
-    upperleg upleg thigh femur legupper upperthigh: UpperLeg 1
+    upperleg upleg thigh femur legupper upperthigh thighbend: UpperLeg 1
     hip hips: UpperLeg 0.8
     hipjoint: UpperLeg 0.3
     leg: UpperLeg 0.6, LowerLeg 0.7
@@ -106,9 +106,9 @@ SIDED_PARTS = _table(
     clavicle clavical clav collar collarbone scapula: Shoulder 1
     shoulder: Shoulder 0.7, UpperArm 0.8
     shldr: Shoulder 0.4, UpperArm 0.9
-    upperarm uparm uarm armupper humerus: UpperArm 1
+    upperarm uparm uarm armupper humerus shldrbend: UpperArm 1
     arm: UpperArm 0.9, LowerArm 0.45
-    lowerarm lowarm loarm farm armlower forearm elbow radius: LowerArm 1
+    lowerarm lowarm loarm farm armlower forearm forearmbend elbow radius: LowerArm 1
     ulna: LowerArm 0.8
     hand handpalm: Hand 1
     wrist: Hand 0.9
