@@ -163,6 +163,16 @@ def test_reference_poses(source: Path, tmp_path: Path, capsys: pytest.CaptureFix
         assert f"leftUpperArm {match.degrees['leftUpperArm']:.0f}" in shown
 
 
+def test_feet_that_are_locked(source: Path, tmp_path: Path) -> None:
+    out, walker, character = tmp_path / "out.skn", skinpy.load(source), skinpy.character()
+    assert run("retarget", source, "character", "-o", out, "--clip", "lean", "--lock-feet") == 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", skinpy.SkinpyWarning)
+        clip = skinpy.lock_feet(skinpy.retarget("lean", walker, character, "auto"))
+    want = character.joint_positions(clip, 0.1)
+    assert np.array_equal(skinpy.load(out).joint_positions("lean", 0.1), want)
+
+
 def test_a_picture_of_both(source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     image = pytest.importorskip("PIL.Image")
     pytest.importorskip("moderngl")

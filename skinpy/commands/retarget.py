@@ -16,6 +16,7 @@ from ..errors import SkinpyWarning, unknown_name
 from ..files.npz_arrays import npz_names
 from ..loading import character, load
 from ..model import Model
+from ..planting import lock_feet
 from ..retargeting import JointMatch, PoseMatch, match_joints, match_poses, retarget
 from . import values
 from .loading import add_loading_options, load_model, loading_arguments
@@ -65,6 +66,8 @@ def add(commands: Commands) -> None:
             metavar="POSE",
             help=_POSE_HELP[side],
         )
+    help = "keep planted feet where they are, and on the ground"
+    parser.add_argument("--lock-feet", action="store_true", help=help)
     help = "also draw source and target at the same times, one below the other, to this file"
     parser.add_argument("--picture", metavar="PICTURE", type=values.picture_file, help=help)
     add_loading_options(parser, "--format, --up and --scene are about SOURCE alone.")
@@ -91,6 +94,8 @@ def run(options: Namespace) -> None:
         # The joints without a partner are listed below.
         warnings.filterwarnings("ignore", ".* have no counterpart ", SkinpyWarning)
         clips = [retarget(clip, source, target, **arguments) for clip in chosen]
+    if options.lock_feet:
+        clips = [lock_feet(clip) for clip in clips]
     result = target.add_clips(clips)
     new = list(result.clips)[-len(clips) :]
     _save(options.output, result, new)
