@@ -167,7 +167,8 @@ def load(
     -----
     A .skn file is read by this process, as it was saved, whatever `isolate` says. Of the options only `mmap`
     and `limits` apply to it, and of the limits `file_bytes` (unless it is mapped), `nodes`, `vertices` and
-    `keys`. So is an .npz file that `Clip.to_npz` wrote, without pickle; its model has no mesh.
+    `keys`. So is an .npz file that `Clip.to_npz` wrote or that has motion of SMPL (see
+    `Clip.from_smpl`), without pickle; its model has no mesh.
 
     Examples
     --------

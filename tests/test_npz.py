@@ -129,12 +129,6 @@ def test_pickles_are_not_read(tmp_path: Path) -> None:
         skinpy.load(path)
 
 
-def test_parameters_of_smpl_have_a_loader_of_their_own(tmp_path: Path) -> None:
-    np.savez(tmp_path / "amass.npz", poses=np.zeros((3, 156)), trans=np.zeros((3, 3)), betas=np.zeros(16))
-    with pytest.raises(skinpy.LoadError, match=r"skinpy\.Clip\.from_smpl"):
-        skinpy.load(tmp_path / "amass.npz")
-
-
 def member(header: str, data: bytes = b"") -> bytes:
     """An .npy file with any header."""
     text = header.encode()

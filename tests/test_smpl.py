@@ -172,6 +172,21 @@ def test_files_as_amass_has_them(save: Any, tmp_path: Path) -> None:
     assert Clip.from_smpl(arrays).name == "smpl"
 
 
+def test_files_are_loaded_as_models_too(tmp_path: Path) -> None:
+    data = motion(156)
+    np.savez(tmp_path / "01_01_poses.npz", **data, betas=np.zeros(16))
+    model = skinpy.load(tmp_path / "01_01_poses.npz")
+    assert model.clips.names == ("01_01_poses",) and len(model.skeleton) == 52
+    assert same(model.clips[0], Clip.from_smpl(data))
+    loaded = skinpy.load((tmp_path / "01_01_poses.npz").read_bytes(), format="npz")
+    assert loaded.clips.names == ("smpl",)
+    with pytest.raises(LoadError, match="no motion of SMPL: source has 364 rotations; expected at most 100"):
+        skinpy.load(tmp_path / "01_01_poses.npz", limits=skinpy.Limits(keys=100))
+    np.savez(tmp_path / "a.npz", poses=np.zeros((2, 156)), trans=np.zeros((2, 3)))
+    with pytest.raises(LoadError, match=r"this is no motion of SMPL: .*expected mocap_framerate"):
+        skinpy.load(tmp_path / "a.npz")
+
+
 def test_one_frame_and_still_joints() -> None:
     data = motion(156, frames=1)
     assert Clip.from_smpl(data).duration == 0

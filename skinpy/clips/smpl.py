@@ -8,10 +8,10 @@ human_body_prior, and the documentation of smplx.
 
 import os
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,9 @@ from ..limits import Limits
 from ..posing.kinematics import quaternion_product, rotated
 from .edit import derived
 from .smpl_body import Body, estimated_height, scaled, stick_figure, unit_body, with_joints
+
+if TYPE_CHECKING:
+    from ..model import Model
 
 Source: TypeAlias = PathLike | Mapping[str, npt.ArrayLike]
 
@@ -73,7 +76,6 @@ class Parameters:
     is_smplx: bool
 
 
-@np.errstate(over="ignore", invalid="ignore")  # what overflows is not finite, and refused by name
 def clip_from_smpl(
     source: Source,
     name: str | None,
@@ -84,22 +86,46 @@ def clip_from_smpl(
 ) -> Clip:
     """See Clip.from_smpl."""
     up = axis_of("up", up)
-    upright = np.array(_UPRIGHT[up], np.float64)
     rate = None if fps is None else positive("fps", fps)
     if height is not None and joints is not None:
         raise ValueError("height and joints are given; expected at most one, since joints have a height")
     if isinstance(source, Mapping):
-        title, found = "smpl", _parameters(source, rate)
+        title, found = "smpl", _parameters(source, rate, Limits().keys)
     elif not isinstance(source, str | os.PathLike):
         raise wrong_type("source", source, "the path of an .npz file or a mapping of arrays")
     else:
-        title, found = _from_file(source, rate)
-    title = title if name is None else text("name", name)
+        title = Path(os.fspath(source)).stem
+        with opened("source", source) as file:
+            try:
+                found = _file_parameters(file, str(source), rate, Limits().memory, Limits().keys)
+            except Exception as error:  # zipfile and zlib have exceptions of their own
+                raise LoadError(f"{printable(source)} holds no motion of SMPL: {error}") from None
+    return _clip(title if name is None else text("name", name), found, up, height, joints)
+
+
+def is_smpl(names: Iterable[str]) -> bool:
+    """Whether arrays of these names are parameters of SMPL."""
+    found = set(names)
+    return "trans" in found and not found.isdisjoint(("poses", "root_orient"))
+
+
+def model_from_smpl(file: BinaryIO, max_bytes: int, max_keys: int) -> "Model":
+    """The stick figure of a file with +Z up, with its clip; see Clip.from_smpl."""
+    path = getattr(file, "name", "")
+    title = Path(path).stem if isinstance(path, str) else ""
+    found = _file_parameters(file, title, None, max_bytes, max_keys)
+    return _clip(title or "smpl", found, "+Z", None, None)._bound_model()
+
+
+@np.errstate(over="ignore", invalid="ignore")  # what overflows is not finite, and refused by name
+def _clip(name: str, found: Parameters, up: str, height: float | None, joints: npt.ArrayLike | None) -> Clip:
+    """The clip of parameters, bound to its stick figure."""
+    upright = np.array(_UPRIGHT[up], np.float64)
     local = rotations.from_rotvec(found.vectors)
     local[:, 0] = quaternion_product(
         np.broadcast_to(rotations.from_matrix(upright), local[:, 0].shape), local[:, 0]
     )
-    _warn_of_lying(title, local[:, 0], up)
+    _warn_of_lying(name, local[:, 0], up)
     body = unit_body(found.groups, found.is_smplx)
     if joints is not None:
         body = with_joints(body, floats("joints", joints, (len(body.names), 3), np.float64))
@@ -107,7 +133,7 @@ def clip_from_smpl(
         body = scaled(body, positive("height", height))
     else:
         body = scaled(body, estimated_height(body, local, found.translation, upright[1]))
-    return _bound(title, body, local, (found.translation + body.pelvis) @ upright.T, found.fps)
+    return _bound(name, body, local, (found.translation + body.pelvis) @ upright.T, found.fps)
 
 
 def _bound(name: str, body: Body, local: Array, pelvis: Array, fps: float) -> Clip:
@@ -143,34 +169,30 @@ def _warn_of_lying(name: str, root: Array, up: str) -> None:
             f"the figure of {quoted(name)} does not stand: its spine points along {along} of the source; "
             f"give up={along!r} if that is up",
             SkinpyWarning,
-            stacklevel=5,
+            stacklevel=6,
         )
 
 
 # ---- parameters -----------------------------------------------------------------------------------
 
 
-def _from_file(path: PathLike, rate: float | None) -> tuple[str, Parameters]:
-    """The stem of the file's name, and its parameters."""
-    with opened("source", path) as file:
-        head = file.read(64)
-        file.seek(0)
-        try:
-            if head[:2] != b"PK":
-                raise ValueError(_other_file(head, path))
-            names = npz_names(file)
-            arrays: dict[str, Any] = read_arrays(file, _NAMES, Limits().memory)
-            found = _parameters(dict.fromkeys(set(names) - _NAMES) | arrays, rate)
-        except Exception as error:  # zipfile and zlib have exceptions of their own
-            raise LoadError(f"{printable(path)} holds no motion of SMPL: {error}") from None
-    return Path(os.fspath(path)).stem, found
+def _file_parameters(
+    file: BinaryIO, path: str, rate: float | None, max_bytes: int, max_keys: int
+) -> Parameters:
+    """The parameters of an .npz file, whose arrays take at most so many bytes and make so many keys."""
+    head = file.read(64)
+    file.seek(0)
+    if head[:2] != b"PK":
+        raise ValueError(_other_file(head, path))
+    arrays: dict[str, Any] = read_arrays(file, _NAMES, max_bytes)
+    return _parameters(dict.fromkeys(set(npz_names(file)) - _NAMES) | arrays, rate, max_keys)
 
 
-def _other_file(head: bytes, path: PathLike) -> str:
+def _other_file(head: bytes, path: str) -> str:
     """What a file is that is no .npz file, and what to do."""
     if is_pointer(head):
         return POINTER_REMEDY
-    if head[:1] == b"\x80" or str(path).lower().endswith((".pkl", ".pickle", ".pt", ".pth")):
+    if head[:1] == b"\x80" or path.lower().endswith((".pkl", ".pickle", ".pt", ".pth")):
         return (
             "it is a pickle, which may run any program when it is read; where you trust it, read it yourself "
             "and give a mapping: skinpy.Clip.from_smpl(dict(poses=..., trans=..., fps=...))"
@@ -183,7 +205,7 @@ def _other_file(head: bytes, path: PathLike) -> str:
     return "it is no .npz file"
 
 
-def _parameters(source: Mapping[str, Any], rate: float | None) -> Parameters:
+def _parameters(source: Mapping[str, Any], rate: float | None, max_keys: int) -> Parameters:
     """The parameters among named arrays; arrays of other names are not looked at."""
     kind = _kind(source)
     layout, vectors = _poses(source) if "poses" in source else _joined_parts(source)
@@ -195,8 +217,9 @@ def _parameters(source: Mapping[str, Any], rate: float | None) -> Parameters:
     translation = floats(key, _numbers(source, key), ("N", 3), np.float64)
     if len(translation) != len(vectors):
         raise ValueError(f"{key} has {len(translation)} frames; expected {len(vectors)}, as the pose has")
-    if vectors.shape[1] * len(vectors) > Limits().keys:
-        raise ValueError(f"source has {len(vectors)} frames; expected at most {Limits().keys} keys in all")
+    count = vectors.shape[1] * len(vectors)
+    if count > max_keys:
+        raise ValueError(f"source has {count} rotations; expected at most {max_keys}, the limit of keys")
     is_smplx = "smplx" in kind if kind else "face" in layout
     return Parameters(layout, vectors, translation, _rate(source, rate), is_smplx)
 

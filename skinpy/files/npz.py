@@ -21,6 +21,7 @@ from .._types import Array, PathLike
 from ..clip import Clip
 from ..clips.edit import derived
 from ..clips.events import Motion, checked_event, sorted_events
+from ..clips.smpl import is_smpl, model_from_smpl
 from ..errors import LimitExceeded, LoadError
 from ..kinds.sampling import frame_times
 from ..rotation import from_matrix
@@ -54,7 +55,6 @@ _ARRAYS: dict[str, tuple[str, tuple[int | str, ...]]] = {
 }
 _OPTIONAL = ("root_motion",)
 _MAX_MEMBERS = 1000
-_SMPL = {"poses", "trans"}
 
 
 # ---- writing ------------------------------------------------------------------------------------------
@@ -111,15 +111,22 @@ def _arrays(model: "Model", clip: Clip, rate: float, times: Array) -> dict[str, 
 
 
 def read_npz(file: BinaryIO, counts: tuple[int, int, int, int, int]) -> _core.Block:
-    """The block of a model without a mesh that has the clip of a file; `counts` are those of the limits."""
+    """The block of a model without a mesh that has the clip of a file; `counts` are those of the limits.
+
+    The file is one of `Clip.to_npz`, or has parameters of SMPL.
+    """
+    what = "clip as Clip.to_npz writes it"
     try:
         with zipfile.ZipFile(file) as archive:
+            if is_smpl(one.filename.removesuffix(".npy") for one in archive.infolist()):
+                what = "motion of SMPL"
+                return model_from_smpl(file, counts[0], counts[4])._joined()
             arrays = _members(archive, counts)
         return _model_block(arrays)
     except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError) as error:
         raise LoadError(f"this is not an .npz file: {printable(error)}") from None
     except (TypeError, ValueError, KeyError) as error:
-        raise LoadError(f"this is no clip as Clip.to_npz writes it: {printable(error.args[0])}") from None
+        raise LoadError(f"this is no {what}: {printable(error.args[0])}") from None
 
 
 def _members(archive: zipfile.ZipFile, counts: tuple[int, int, int, int, int]) -> dict[str, Array]:
@@ -127,9 +134,10 @@ def _members(archive: zipfile.ZipFile, counts: tuple[int, int, int, int, int]) -
     members = {one.filename.removesuffix(".npy"): one for one in archive.infolist()[:_MAX_MEMBERS]}
     missing = [name for name in _ARRAYS if name not in members and name not in _OPTIONAL]
     if missing:
-        remedy = "skinpy.Clip.from_smpl reads parameters of SMPL" if members.keys() >= _SMPL else ""
-        remedy = remedy or "expected a file that Clip.to_npz wrote"
-        raise LoadError(f"the file has no array {quoted_list(missing)}; {remedy}")
+        raise LoadError(
+            f"the file has no array {quoted_list(missing)}; expected a file that Clip.to_npz wrote, "
+            "or motion of SMPL with poses and trans"
+        )
     used = {name: members[name] for name in _ARRAYS if name in members}
     size = sum(one.file_size for one in used.values())
     if size > counts[0]:
