@@ -3,6 +3,7 @@
 import re
 
 from rig_captures import CAPTURES, STANDARD
+from rig_games import GAMES
 from rigs import Rig
 
 _MIXAMO = """
@@ -27,7 +28,7 @@ def _mixamo(prefix: str) -> Rig:
     )
 
 
-RIGS = CAPTURES | {
+TOOLS = {
     "Mixamo": _mixamo("mixamorig:"),
     "Mixamo, numbered": _mixamo("mixamorig1:"),
     "Mixamo, underscore": _mixamo("mixamorig_"),
@@ -439,3 +440,5 @@ RIGS = CAPTURES | {
         (("l", "r"),),
     ),
 }
+
+RIGS = CAPTURES | TOOLS | GAMES

@@ -32,6 +32,7 @@ _LONG_SIDE_LAST = re.compile(r"(.+)(left|right)")
 #: OptiTrack's LUArm and LFArm: the capitals of the side and of the part are one word.
 _TWO_CAPITALS = {"u": "upper", "f": "fore"}
 _UPPER_JOINT = "/unscaled"  # of a joint of FBX that became two: it rotates and carries the children
+_BRACKETS = re.compile(r"\[[^\]]*\]")  # Skyrim repeats a name in short: "NPC L Thigh [LThg]"
 _COMMON = 0.6  # fraction of the names that must share a first or last word before it counts as a prefix
 _UNKNOWN_WORD = 0.4  # what each word that is not known takes from the score
 _RELATED = 0.1  # what a word of the same limb takes, as in "arm_hand"
@@ -62,7 +63,7 @@ class Reading:
 def read_names(names: Sequence[str]) -> list[Reading]:
     """Return what each name tells, without the running numbers and the prefixes that most names share."""
     words = [_words(name) for name in _without_running_numbers(names)]
-    deform = ["def" in (word.lower() for word in one[:3]) for one in words]  # perhaps behind a prefix
+    deform = ["def" in (word.lower() for word in one[:4]) for one in words]  # perhaps behind a prefix
     for last in (False, True):
         while common := _common_word(words, last):
             words = [_without(one, common, last) for one in words]
@@ -82,6 +83,7 @@ def _words(name: str) -> list[str]:
     """Return the words of a name behind its namespaces; Japanese words become English ones."""
     name = unicodedata.normalize("NFKC", name.removesuffix(_UPPER_JOINT))
     name = next((one for one in reversed(re.split(r"[:|]", name)) if one), "")
+    name = _BRACKETS.sub("", name) or name
     if not name.isascii():
         name = TAIL_OF_COPY.sub(" copy", name)
         for japanese, english in JAPANESE.items():
@@ -177,12 +179,16 @@ def _parts(side: str, letters: list[str]) -> tuple[dict[str, float], str]:
     for words in (letters, meaning):
         if (whole := "".join(words)) in table:
             return dict(table[whole]), whole
-    # The longest known run of words; of several the best, then the last: "leg_foot" and "arm_upperarm".
+    # The longest known run of words; of several one that is no limb's, then the best, then the last.
     for length in range(len(meaning) - 1, 0, -1):
         runs = ["".join(meaning[at : at + length]) for at in range(len(meaning) - length + 1)]
-        known = [(max(table[run].values()), at) for at, run in enumerate(runs) if table.get(run)]
+        known = [
+            (run not in CONTEXT, max(table[run].values()), at)
+            for at, run in enumerate(runs)
+            if table.get(run)
+        ]
         if known:
-            at = max(known)[1]
+            at = max(known)[2]
             others = [*meaning[:at], *meaning[at + length :]]
             left = sum(_RELATED if word in CONTEXT else _UNKNOWN_WORD for word in others)
             return {part: score - left for part, score in table[runs[at]].items() if score > left}, runs[at]

@@ -35,6 +35,7 @@ NOISE = _set(
     mixamorig valve biped bip bipedal bn b c j m d f x bone bones joint joints jnt jt def rig sk skel skeleton
     armature base character ctr cen cent bnd bind skin deform human humanoid avg smplhf bend adj avatar body
     of the main jo ragdoll robot mid
+    stretch npc
     """
 )
 
@@ -44,7 +45,7 @@ HELPERS = _set(
     twist twst tws twists roll rol bicep patella half
     end ends nub site endsite tip tips
     ik ikfk fk pole pv poletarget target tgt upv eff effector aim dir guide look lookat
-    ctrl control ctl cntrl cntl helper helpers hlp corrective correctiveroot corr tweak stretch mch org wgt
+    ctrl control ctl cntrl cntl helper helpers hlp corrective correctiveroot corr tweak mch org wgt
     vis pivot offset ofs grp group null loc locator marker parent master copy dummy proxy mesh geo scale snap
     swing support assist adjust sub cancel fix fixer fwd bck part volume vol nullbone mover trajectory dropoff
     socket attach attachment attachpoint slot handslot mount weapon sword shield gun bow staff prop item hold
