@@ -547,3 +547,21 @@ def test_wrong_reference_poses_are_refused() -> None:
     refused(ValueError, "source_pose.rotation holds a number that is not finite", source_pose=bad)
     bad.rotation[3] = 0
     refused(ValueError, "source_pose.rotation of joint 'Head' has length 0", source_pose=bad)
+
+
+def test_a_mirrored_figure_is_told() -> None:
+    """Its left is where right should be; pairs of left with right put it right."""
+    source, target = figure(A_POSE * (-1, 1, 1)), figure()
+    clip = moving(source)
+    with pytest.warns(skinpy.SkinpyWarning, match="toes of the source point backward"):
+        skinpy.retarget(clip, source, target)
+    swapped = {"Left": "Right", "Right": "Left"}
+    pairs = {
+        name: swapped.get(name[: 4 + (name[0] == "R")], "") + name.removeprefix("Left").removeprefix("Right")
+        for name in NAMES
+    }
+    result = skinpy.retarget(clip, source, target, pairs)
+    ours, theirs = directions(target, result), directions(source, clip)
+    for bone in LIMBS:
+        other = bone.replace("left", "RIGHT").replace("right", "left").replace("RIGHT", "right")
+        assert np.abs(ours[other] - theirs[bone]).max() < 1e-3

@@ -141,6 +141,7 @@ def retarget(
     return standing(result, clip, hips, change.scale) if lift.any() else result
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def match_poses(
     clip: Clip | str | int,
     source: Model,

@@ -46,7 +46,7 @@ EXTREMITY_DEGREES = 45.0
 #: The four bones between which the trunk is: hips to shoulders, right to left.
 CORNERS = ("leftUpperLeg", "rightUpperLeg", "leftUpperArm", "rightUpperArm")
 
-_UPRIGHT_DEGREES = 45.0  # a trunk that leans further than this stands on no feet
+UPRIGHT_DEGREES = 45.0  # a trunk that leans further than this stands on no feet
 _NO_LENGTH = 1e-6  # of the size: a limb that is shorter has no direction
 _TRUNK = (
     0.3  # of the distances between left and right: less that is perpendicular to the trunk tells no front
@@ -193,7 +193,7 @@ def standard_pose(humanoid: Humanoid, degrees: float) -> Pose:
             f"the trunk of the figure shows no left and right: {', '.join(CORNERS)} are at "
             f"{[figure.rest.origins[joints[bone]].round(3).tolist() for bone in CORNERS]}"
         )
-    if degrees_between(body[1], up) > _UPRIGHT_DEGREES:
+    if degrees_between(body[1], up) > UPRIGHT_DEGREES:
         figure.turn(joints["hips"], shortest_rotation(body[1], up))
         body = body @ matrix_of(shortest_rotation(body[1], up)).T
     left = unit(body[0] - up * (body[0] @ up))
@@ -249,4 +249,4 @@ def upright(figure: Figure) -> bool | None:
     if not figure.joints.keys() >= set(CORNERS):
         return None
     body = figure.body()
-    return body is not None and degrees_between(body[1], up_vector(figure.model)) < _UPRIGHT_DEGREES
+    return body is not None and degrees_between(body[1], up_vector(figure.model)) < UPRIGHT_DEGREES

@@ -19,6 +19,7 @@ from ..pose import Pose
 from ..posing.kinematics import rotated, up_vector
 from .alignment import scene_rotation, to_left
 from .bind_pose import bind_rotation
+from .frames import nearest_frame
 from .limbs import (
     ACROSS_HAND,
     CORNERS,
@@ -28,7 +29,6 @@ from .limbs import (
     LIMBS,
     Figure,
     angle_about,
-    body_of,
     degrees_between,
     rotation_about,
     shortest_rotation,
@@ -44,7 +44,6 @@ ReferencePose: TypeAlias = Pose | float | Literal["rest", "auto"] | None
 _AGREE_DEGREES = 5.0  # limbs that point this nearly the same way are alike
 _LEAN_DEGREES = 20.0  # trunks may lean by this against each other: spines are curved differently
 _MAX_TURN = 100.0  # degrees that a limb may be turned: beyond them the shortest arc says little of its twist
-_FRAMES = 128  # of a clip, at most, among which a reference pose is sought
 
 
 @dataclass(frozen=True)
@@ -134,7 +133,7 @@ def find_references(
     figures, words = [choice.figure for choice in chosen], [choice.words for choice in chosen]
     poses_found = figures[0].pose(), figures[1].pose()
     match = PoseMatch(*poses_found, words[0], words[1], degrees, search.not_compared)
-    return References(search.rotation, figures[0].rest, figures[1].rest, match, _warning(chosen))
+    return References(search.rotation, figures[0].rest, figures[1].rest, match, _warning(chosen, rests))
 
 
 class _Search:
@@ -260,7 +259,7 @@ class _Search:
         bad, stands = self._off(rest.figure, side, wanted), upright(rest.figure) is not False
         if stands and not bad:
             return rest
-        found = [_nearest_frame(rest.figure, clip, wanted) for clip in self.clips[side]]
+        found = [nearest_frame(rest.figure, clip, wanted) for clip in self.clips[side]]
         frames = [frame for frame in found if frame is not None]
         if not bad or not frames:
             return replace(rest, bad=bad, lies=not stands and not frames)
@@ -384,54 +383,6 @@ def _too_far(degrees: Mapping[str, float]) -> dict[str, float]:
     }
 
 
-@dataclass(frozen=True)
-class _Frame:
-    """The frame of a clip that is nearest to a posture."""
-
-    clip: Clip
-    time: float
-    cost: float  #: mean angle of limbs and trunk in degrees
-    degrees: dict[str, float]
-
-
-def _nearest_frame(figure: Figure, clip: Clip, wanted: Mapping[str, Array]) -> _Frame | None:
-    """Return the frame in which the figure stands and its limbs, from where it faces, are as wanted."""
-    if clip.is_additive or not figure.joints.keys() >= set(CORNERS):
-        return None
-    times = np.linspace(0.0, clip.duration, _FRAMES if clip.duration > 0 else 1)
-    origins = figure.model.joint_positions(clip, times).astype(np.float64)
-    trunks = body_of(origins[:, [figure.joints[bone] for bone in CORNERS]])
-    up = up_vector(figure.model)
-    left = trunks[:, 0] - (trunks[:, 0] @ up)[:, None] * up
-    left = left / np.linalg.norm(left, axis=-1, keepdims=True)
-    axes = np.stack([left, np.broadcast_to(up, left.shape), np.cross(left, up)], axis=1)
-    angles = {}
-    for bone in wanted.keys() & figure.directions().keys():
-        along = origins[:, figure.joints[LIMBS[bone]]] - origins[:, figure.joints[bone]]
-        along = np.einsum("nij,nj->ni", axes, along / np.linalg.norm(along, axis=-1, keepdims=True))
-        angles[bone] = np.degrees(np.arccos(np.clip(along @ wanted[bone], -1.0, 1.0)))
-    for foot in {*FEET} & figure.directions().keys():
-        toes = origins[:, figure.joints[LIMBS[foot]]]
-        angles[foot] = _tilt(origins[:, figure.joints[foot]], toes, up)
-    leans = np.degrees(np.arccos(np.clip(trunks[:, 1] @ up, -1.0, 1.0)))
-    costs = np.mean([leans, *angles.values()], axis=0)
-    costs = np.where(leans < 45.0, costs, np.nan)
-    if not np.isfinite(costs).any():
-        return None
-    best = int(np.nanargmin(costs))
-    degrees = {bone: float(values[best]) for bone, values in angles.items()}
-    return _Frame(clip, float(times[best]), float(costs[best]), degrees)
-
-
-def _tilt(ankle: Array, toes: Array, up: Array) -> Array:
-    """Return how far a foot (N,3), (N,3) is from the slope that it has on the floor, in degrees (N,)."""
-    along = toes - ankle
-    slopes = np.degrees(np.arctan2(along @ up, np.linalg.norm(along - np.outer(along @ up, up), axis=-1)))
-    heights = toes @ up
-    on_floor = heights <= np.quantile(heights, 0.25)
-    return np.asarray(np.abs(slopes - np.median(slopes[on_floor])))
-
-
 def _pose_at(clip: Clip, time: object, name: str) -> tuple[Pose, str]:
     """Return the pose of a clip at a time that must lie in it."""
     seconds = finite(name, time)
@@ -463,9 +414,22 @@ def _check_pose(pose: Pose, model: Model, name: str) -> None:
         )
 
 
-def _warning(chosen: tuple[_Choice, ...]) -> str:
+def _walks_backward(figure: Figure) -> bool:
+    """Return whether a figure that stands has its toes behind, as seen from its left and right."""
+    body, found = figure.body(), figure.directions()
+    feet = [found[foot] for foot in FEET if foot in found]
+    return body is not None and bool(upright(figure) and feet and np.mean(feet, axis=0) @ body[2] < -0.5)
+
+
+def _warning(chosen: tuple[_Choice, ...], rests: tuple[_Choice, ...]) -> str:
     """Return what to warn of where no good reference pose was found, or nothing."""
     told = []
+    backward = [_walks_backward(rest.figure) for rest in rests]
+    if backward[0] != backward[1]:
+        told.append(
+            f"the toes of the {'source' if backward[0] else 'target'} point backward, as if it were mirrored "
+            "or its left and right exchanged; a joint_map that pairs left with right joints puts this right"
+        )
     for choice, name in zip(chosen, ("source", "target"), strict=True):
         if choice.lies:
             told.append(
