@@ -282,7 +282,8 @@ def test_a_rest_pose_that_is_no_pose() -> None:
     # A perfect reference would give 0; every joint of the frame that is taken is 0.15 rad off by noise.
     assert np.median(apart) < 15 and apart.max() < 60
     hips = [good.joint_positions(one, times)[:, 0] for one in (result, clip)]
-    assert np.abs(hips[0] - hips[1]).max() < 0.02
+    # The path is the same; how high the figure stands is found from where the source's feet are lowest.
+    assert np.abs((hips[0] - hips[0][0]) - (hips[1] - hips[1][0])).max() < 0.02
 
 
 def test_a_heap_as_the_target() -> None:
