@@ -119,7 +119,7 @@ def _failed(error: object) -> int:
 
 def _print_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     erase()
-    print(f"skinpy: warning: {_one_line(message)}", file=sys.stderr)
+    print(f"skinpy: warning: {_one_line(with_option(message))}", file=sys.stderr)
 
 
 def _one_line(message: object) -> str:

@@ -287,11 +287,15 @@ WRONG_VALUES: dict[str, tuple[str, ...]] = {
     "picture": ("out.xyz", "out", ""),
     "source_pose": ("T", "nan", "inf", "0,5", ""),
     "target_pose": ("T", "0.5", ""),
+    "to": ("fbx", ""),
+    "unit": ("0", "-1", "nan", "cm"),
+    "scale": ("0", "-1", "inf", "Auto"),
 }
 #: What only a file can tell to be wrong, and files that may be called as one likes.
 FREE = {"clip", "scene", "joint", "target", "html", "joint_map"}
 NEEDED = {
     "render": ("-o", "a.png"),
+    "convert": ("-o", "a.glb"),
     "retarget": ("character", "-o", "a.glb"),
     "curves": ("-o", "a.png", "--joint", "0"),
     "explain": ("--vertex", "0"),
@@ -473,6 +477,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "view": (),
     "page": (),
     "sheet": (),
+    "convert": ("-o", "out.glb"),
     "retarget": ("character", "-o", "out.glb"),
     "compare": (),
     "curves": ("-o", "out.png", "--joint", "0"),

@@ -5,9 +5,9 @@ function that runs the command and is set as the default of `run`. `values` read
 `options` and `loading` hold the options that several commands share.
 """
 
-from . import check, compare, curves, demo, explain, info, page, render, retarget, sheet, view
+from . import check, compare, convert, curves, demo, explain, info, page, render, retarget, sheet, view
 
 __all__ = ["COMMANDS"]
 
 #: The modules of the commands, in the order in which `skinpy --help` lists them.
-COMMANDS = (info, check, render, view, page, sheet, retarget, compare, curves, explain, demo)
+COMMANDS = (info, check, render, view, page, sheet, convert, retarget, compare, curves, explain, demo)

@@ -5,7 +5,6 @@ import shlex
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Any
 
-from ..errors import LoadError
 from ..limits import DEFAULT_FORMATS, Limits
 from ..loading import load
 from ..model import Model
@@ -101,11 +100,12 @@ _OPTIONS_FOR = (
     (re.compile(r"limits=skinpy\.Limits\(memory="), "--memory MIB"),
     (re.compile(r"limits=skinpy\.Limits\(seconds="), "--seconds S"),
     (re.compile(rf"limits=skinpy\.Limits\(((?:{'|'.join(values.COUNTED_LIMITS)})=\d+)\)"), "--limit {}"),
+    (re.compile(r"add_clips\(\.\.\., scale='auto'\)"), "--scale auto"),
 )
 
 
-def with_option(error: LoadError) -> str:
-    """The message of `error`, and the option that helps, if there is one."""
+def with_option(error: object) -> str:
+    """The message of an error or a warning, and the option that helps, if there is one."""
     for pattern, option in _OPTIONS_FOR:
         found = pattern.search(str(error))
         if found:

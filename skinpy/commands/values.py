@@ -100,6 +100,24 @@ def distance(text: str) -> float:
     return found
 
 
+def length(text: str) -> float:
+    """A length, above 0."""
+    found = number(text)
+    if found <= 0:
+        raise wrong(text, "is not a length; expected meters, a number above 0")
+    return found
+
+
+def clip_scale(text: str) -> float | str:
+    """A factor above 0, or "auto"."""
+    if text == "auto":
+        return text
+    found = number(text)
+    if found <= 0:
+        raise wrong(text, "is not a factor; expected a number above 0, or auto")
+    return found
+
+
 def speed(text: str) -> float:
     """Seconds of a clip per second."""
     found = number(text)
