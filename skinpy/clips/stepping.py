@@ -63,7 +63,7 @@ def walking_velocity(
     contact = np.exp(-(above.ravel() ** 2) / 2)
     if not contact.any():  # no point is near the ground halfway between two times
         return np.zeros(3)
-    planted, spread = _common(velocities.reshape(-1, 3), contact)
+    planted, spread = common_velocity(velocities.reshape(-1, 3), contact)
     speed = float(np.linalg.norm(planted))
     if speed * duration < _MIN_DRIFT * size or spread > _MAX_SPREAD * speed:
         return np.zeros(3)
@@ -82,7 +82,7 @@ def _lowest(points: Points, count: int, duration: float, up: Array, only: Array 
     return numbers if only is None else only[numbers]
 
 
-def _common(velocities: Array, weights: Array) -> tuple[Array, float]:
+def common_velocity(velocities: Array, weights: Array) -> tuple[Array, float]:
     """The velocity (3,) that most of the velocities (N,3) have, and the weighted median distance from it."""
     common = np.array([_median(column, weights) for column in velocities.T])
     for _ in range(_ROUNDS):

@@ -112,9 +112,8 @@ def joint_numbers(model: Model, joints: Sequence[str], argument: str = "joints")
 def found_contacts(clip: Clip, soles: Sequence[Sole]) -> Contacts:
     """Find the contacts of soles."""
     model = clip._bound_model()
-    names = model.skeleton.names
-    walking = [names[joint] for joint in feet_of(model)] or [names[sole.joint] for sole in soles]
-    ground = ground_of(clip, walking)
+    feet = [sole_of(model, joint) for joint in feet_of(model)]
+    ground = ground_of(clip, feet or soles)
     times = np.linspace(0.0, clip.duration, max(int(np.ceil(clip.duration * _RATE)), 1) + 1)
     paths, lowest = sole_paths(clip, soles, ground, times)
     lap, size, up = ground.lap(), figure_size(model), up_vector(model)

@@ -90,8 +90,8 @@ def lock_feet(clip: Clip, *, joints: Planted | None = None, blend: float = 0.1) 
     Notes
     -----
     In a clip with root motion feet stand still in the scene through which the root motion moves the
-    character; in a walk in place, on the ground that `Clip.root_motion_from_feet` finds. Both ends of a
-    looping clip match.
+    character; in a walk in place, on the ground that moves below its steps. Both ends of a looping clip
+    match.
 
     Examples
     --------

@@ -6,6 +6,7 @@ from .. import rotation
 from .._types import Array
 from ..clips.evaluate import unit
 
+_EVEN = 1e-5  # how far rows of a rotation may be from length 1 and right angles
 _OPPOSITE = 1e-9  # 1 + cosine below which two directions count as opposite
 
 
@@ -32,8 +33,11 @@ def mean_rotation(rotations: Array) -> Array:
 
 def oriented(matrices: Array) -> Array:
     """Return the rotations (N,4) of matrices (N,3,3) with scale, which may mirror."""
-    signs = np.where(np.linalg.det(matrices) < 0, -1.0, 1.0)
-    return rotation.from_matrix(matrices * signs[:, None, None])
+    volumes = np.linalg.det(matrices)
+    even = matrices / np.cbrt(volumes)[:, None, None]
+    off = np.abs(even @ even.swapaxes(1, 2) - np.eye(3)).max(initial=0.0)
+    # Singular values, which find the nearest rotation, take most of the time where no scale is uneven.
+    return rotation._from_rotation(even) if off < _EVEN else rotation.from_matrix(even)
 
 
 def same_signs(rotations: Array) -> Array:
