@@ -93,6 +93,14 @@ def test_a_reversed_clip_shows_the_same_from_the_end(seed: int) -> None:
         assert away(pose(back.reverse(), times), pose(clip, times)) <= CLOSE
 
 
+@pytest.mark.parametrize("loop", ["wrap", "clamp", "pingpong", "once"])
+def test_a_reversed_clip_loops_as_the_clip_does(loop: Any) -> None:
+    clip = model_of(3).clips[0]
+    times = np.random.default_rng(1).uniform(-2.0, 3.0, 200) * clip.duration
+    shown = clip.reverse().sample(times, loop=loop)
+    assert away(shown, clip.sample(clip.duration - times, loop=loop)) <= CLOSE
+
+
 def test_frames_of_steps_come_in_the_opposite_order() -> None:
     model = triangle_with(np.arange(6.0), "step")
     clip = model.clips[0]

@@ -99,6 +99,22 @@ def test_looks_are_kept(model: skinpy.Model, plain: skinpy.Model, tmp_path: Path
     assert looks(skinpy.storage.quantize(walk).clip())["visibility"] == expected["visibility"]
 
 
+def test_looks_of_one_clip_hold_their_rest_in_others(model: skinpy.Model) -> None:
+    """The walk has channels of visibility, material values and texture transforms, and the run has none."""
+    walk, run = model.clips["walk"], model.clips["run"]
+    whole = skinpy.Clip.concatenate([walk, run, walk])
+    for start in (0.0, walk.duration + run.duration):
+        shown, wanted = whole.material_values(start + 0.3)[0], walk.material_values(0.3)[0]
+        assert shown.keys() == wanted.keys()
+        assert all(np.abs(shown[path] - wanted[path]).max() <= 1e-6 for path in wanted)
+    material, shown = model.materials[0], whole.material_values(walk.duration + 0.3)[0]
+    assert shown["base_color_factor"] == pytest.approx(material.base_color)
+    assert shown["metallic_factor"] == pytest.approx([material.metallic_factor])
+    assert shown["emissive_factor"] == pytest.approx(material.emissive_factor)
+    assert np.abs(shown["uv_transform"] - np.array(material.uv_transform)).max() <= 1e-6
+    assert [bool(whole.visible_joints(time)[1]) for time in (0.3, walk.duration + 0.3)] == [True, True]
+
+
 def test_looks_are_cut_and_resampled(model: skinpy.Model) -> None:
     walk = model.clips["walk"]
     cut = {one.path: one for one in walk.trim(0.0, 0.5).channels if not one.poses}

@@ -98,8 +98,12 @@ def clip_from_smpl(
         with opened("source", source) as file:
             try:
                 found = _file_parameters(file, str(source), rate, Limits().memory, Limits().keys)
-            except Exception as error:  # zipfile and zlib have exceptions of their own
+            except (ValueError, TypeError) as error:
                 raise LoadError(f"{printable(source)} holds no motion of SMPL: {error}") from None
+            except Exception as error:  # zipfile and zlib have exceptions of their own
+                raise LoadError(
+                    f"{printable(source)} holds no motion of SMPL: it is a damaged .npz file ({error})"
+                ) from None
     return _clip(title if name is None else text("name", name), found, up, height, joints)
 
 

@@ -123,7 +123,7 @@ def read_npz(file: BinaryIO, counts: tuple[int, int, int, int, int]) -> _core.Bl
                 return model_from_smpl(file, counts[0], counts[4])._joined()
             arrays = _members(archive, counts)
         return _model_block(arrays)
-    except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError) as error:
+    except (zipfile.BadZipFile, zlib.error, OSError, NotImplementedError, RuntimeError, EOFError) as error:
         raise LoadError(f"this is not an .npz file: {printable(error)}") from None
     except (TypeError, ValueError, KeyError) as error:
         raise LoadError(f"this is no {what}: {printable(error.args[0])}") from None
