@@ -295,6 +295,25 @@ def test_a_thousand_fades_in_a_second(layer: str) -> None:
     assert len(controller.layers[layer]) == 1
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_tracks_beside_each_other_are_one_side_of_a_fade(method: Any) -> None:
+    model = lively(6)
+    controller = AnimationController(model)
+    controller.play(0)
+    controller.cross_fade(1, 0.2, method=method)
+    controller.advance(0.3)
+    controller.add_track(2, weight=3.0)
+    both = skinpy.blend([model.pose(1, 0.3), model.pose(2, 0.0)], [1, 3])
+    np.testing.assert_allclose(controller.pose().rotation, both.rotation, atol=CLOSE)
+    for clip in range(12):
+        before = controller.pose()
+        controller.cross_fade(clip % 5, 0.3, method=method)
+        controller.add_track((clip + 1) % 5, weight=0.0)  # of no weight yet: a third in the same generation
+        assert angle(before, controller.pose()) < 0.01
+        assert len({track._generation for track in controller.layers["base"]}) <= 8
+        controller.advance(0.02)
+
+
 # ---- inertial fades ---------------------------------------------------------------------------------------
 
 
@@ -527,3 +546,26 @@ def test_a_transition_has_a_method() -> None:
     controller.advance(5.0)
     assert player.history[-1].time == pytest.approx(model.clips["wave"].duration, abs=1e-6)
     assert controller.layers["base"] == (player.track,)
+
+
+# ---- what the core is given -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("entry", "fades", "words"),
+    [
+        ((None, 0.0, 1.0, 0, None, 0, np.zeros((2, 3, 4), np.float32)), None, "signs"),
+        ((None, 0.0, 1.0, 0, None, 0, np.zeros((2, 4, 4))), None, "signs"),
+        ((None, 0.0, 1.0, 0, None, 0, np.frombuffer(bytes(128), np.float32).reshape(2, 4, 4)), None, "signs"),
+        ((np.zeros(39, np.float32), 0.0, 1.0, 0, None, 0, None), None, "given"),
+        ((None, 0.0, 1.0, 0, None, 0, None, None), None, "an entry must be a tuple"),
+        ((None, 0.0, 1.0, 0, None, 0), (None, None, 0.0), "fades must be a tuple"),
+        ((None, 0.0, 1.0, 0, None, 0), (np.zeros((2, 4, 3), np.float32), None, 0.0, 1.0), "cover"),
+        ((None, 0.0, 1.0, 0, None, 0), (None, np.zeros((11, 8), np.float32), 0.0, 1.0), "inertia"),
+        ((None, 0.0, 1.0, 0, None, 0), (None, None, "soon", 1.0), "real number"),
+    ],
+)
+def test_the_core_refuses_other_arrays(entry: Any, fades: Any, words: str) -> None:
+    model = lively(0)
+    with pytest.raises((TypeError, ValueError), match=words):
+        model._mix_pose([(0, 0.5, [entry], fades)], model.pose())

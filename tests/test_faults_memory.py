@@ -213,7 +213,9 @@ PYTHON_MEMORY = """
     palette, times, out = model.palette("walk", 0.1), np.linspace(0, 1, 20), np.empty((24, 4, 4), np.float32)
     eye, block, three = np.eye(4, dtype=np.float32), bytes(model._block), (9, 10, 11)
     target, one = np.ones((1, 3)), np.ones(1)
-    layers = [(0, 0.5, [(clip, 0.1, 1.0, 0, None, 0)])]
+    signs, held = np.zeros((2, 24, 4), np.float32), np.ones(240, np.float32)
+    entries = [(clip, 0.1, 0.5, 0, None, 0), (held, 0.0, 0.5, 0, None, 0, signs)]
+    layers = [(0, 0.5, entries, (signs.copy(), np.ones((72, 8), np.float32), 0.1, 1.0))]
     wrong = np.empty((2, 2), np.float32)
     calls = dict(
         palette=lambda: model.palette(clip, times),

@@ -138,7 +138,11 @@ def use():
     pose = model.pose("walk", 0.1)
     pose.palette(), pose.locals(), pickle.loads(pickle.dumps(pose))
     controller = skinpy.AnimationController(model)
-    controller.play("walk"), controller.cross_fade("run", 0.2), controller.advance(0.05), controller.palette()
+    controller.play("walk"), controller.play("wave", layer="upper", mask="Chest")
+    for number in range(20):
+        layer, method = ("base", "upper")[number % 2], "blend" if number < 16 else "inertial"
+        controller.cross_fade(number % 3, 0.2, layer=layer, method=method)
+        controller.advance(0.05 / (1 + number)), controller.palette()
     three, one, target = (9, 10, 11), np.ones(1), np.ones((1, 3))
     _core._two_bone(pose, three, target, None, one, 1.0), _core._fabrik(pose, 9, 11, target, one, 8, 1e-3)
     _core._aim(pose, 6, target, None, one, target[0], np.array([0.0, 0.0, 1.0]))

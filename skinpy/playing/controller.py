@@ -184,7 +184,8 @@ class AnimationController:
         for old in target.tracks:
             self._playback.remove(old)
         self._playback.set_inertia(target, None)
-        target.tracks = [track]
+        target.tracks = []
+        target.add(track)
         target.additive = flag("additive", additive) or self._is_additive(clip)
         return track
 
@@ -243,7 +244,7 @@ class AnimationController:
         found = self._playback.layers.get(text("layer", layer, "a name"))
         additive = found is not None and found.additive
         track = self._checked_track(clip, layer, mask, weight, speed, loop, additive, priority)
-        self._layer(layer).tracks.append(track)
+        self._layer(layer).add(track)
         return track
 
     @recorded
@@ -350,12 +351,11 @@ class AnimationController:
     def _fade_by_blend(self, target: Layer, track: Track, span: float, ease: str) -> None:
         """Fade what a layer plays out, and a new track in."""
         if not target.tracks and target.name == "base":
-            target.tracks.append(self._new_track("base", Motion(None), None, 1.0, 1.0, "wrap", "low"))
+            target.add(self._new_track("base", Motion(None), None, 1.0, 1.0, "wrap", "low"))
         hold_oldest(self, target)
         self._playback.fade_out(target.tracks, span, ease)
         target.generation += 1
-        track._generation = target.generation
-        target.tracks.append(track)
+        target.add(track)
         self._playback.fade_in(track, span, ease)
 
     def _fade_by_inertia(self, target: Layer, track: Track, span: float) -> None:
@@ -364,9 +364,7 @@ class AnimationController:
         for one in list(target.tracks):
             self._playback.remove(one)
         self._playback.set_inertia(target, None)
-        target.generation += 1
-        track._generation = target.generation
-        target.tracks.append(track)
+        target.add(track)
         if before is not None:
             after = inertia.state(self._playback, self.model, target, 1)
             self._playback.set_inertia(target, inertia.inertia_between(before, after, span), span)

@@ -31,6 +31,11 @@ class Layer:
         """Whether a track fades in or out."""
         return any(track._fade.span for track in self.tracks)
 
+    def add(self, track: Track) -> None:
+        """Add a track to the newest generation."""
+        track._generation = self.generation
+        self.tracks.append(track)
+
     @property
     def staying(self) -> list[Track]:
         """The tracks that are not fading out."""
