@@ -25,6 +25,7 @@ from .output import show
 
 #: Options that say how one file is read; they are about the source. The others are about both files.
 _OF_SOURCE = ("format", "up", "scene")
+_MAX_INFLUENCES = 8  # of a vertex of the target: none that its file has is dropped
 _FRAMES = 8  # of the picture
 _MAX_NAMES = 12  # of joints without a partner that are printed
 _POSE_HELP = {
@@ -135,7 +136,8 @@ def _target(options: Namespace) -> Model:
     if options.target == "character":
         return character()
     arguments = loading_arguments(options)
-    return load(options.target, **{name: arguments[name] for name in arguments if name not in _OF_SOURCE})
+    shared = {name: value for name, value in arguments.items() if name not in _OF_SOURCE}
+    return load(options.target, max_influences=_MAX_INFLUENCES, **shared)
 
 
 def _joint_map(options: Namespace, source: Model, target: Model) -> Any:
