@@ -326,6 +326,18 @@ def across_hand(model: Any, clip: Any, side: str) -> np.ndarray:
     return unit
 
 
+def test_fingers_without_a_hand_turn_nothing() -> None:
+    source, target = with_fingers(T_POSE), with_fingers(A_POSE)
+    bones = {bone: name for bone, name in target.humanoid.items() if bone != "leftHand"}
+    pairs = {name: name for name in target.skeleton.names if name != "LeftHand"}
+    assert skinpy.Humanoid(target, bones).joint("leftIndexProximal") == target.humanoid.joint(
+        "leftIndexProximal"
+    )
+    with pytest.warns(skinpy.SkinpyWarning, match="LeftHand"):
+        result = skinpy.retarget(moving(source), source, target, pairs)
+    assert np.isfinite(target.joint_positions(result, TIMES)).all()
+
+
 @pytest.mark.parametrize(("degrees", "left"), [(80, 0), (30, 30)])
 def test_palms_that_are_far_off_are_turned(degrees: float, left: float) -> None:
     """Within 45 degrees hands are as the poses have them."""
@@ -496,7 +508,9 @@ def test_what_a_standard_pose_needs() -> None:
     places = T_POSE.copy()
     places[NAMES.index("LeftHand")] = places[NAMES.index("LeftForeArm")]
     short = skinpy.Humanoid(figure(places), dict(model.humanoid))
-    with pytest.raises(ValueError, match="leftLowerArm has length 0, from joint 'LeftForeArm' to 'LeftHand'"):
+    with pytest.raises(
+        ValueError, match=r"leftLowerArm, from joint 'LeftForeArm' to 'LeftHand', .* length 0"
+    ):
         short.t_pose()
     flat = T_POSE.copy()
     flat[:, 0] = 0
@@ -510,8 +524,30 @@ def test_limbs_of_length_0_are_told_and_left_alone() -> None:
     places[NAMES.index("LeftHand")] = places[NAMES.index("LeftForeArm")]
     source, target = figure(places), figure()
     match = skinpy.match_poses(moving(source), source, target)
-    assert match.not_compared["leftLowerArm"] == "it has length 0 in the rest pose of the source"
+    assert match.not_compared["leftLowerArm"] == "it has length 0 in the source"
     assert np.isfinite(match.source.rotation).all() and "leftUpperArm" in match.degrees
+
+
+def test_feet_that_hang_from_the_root_are_no_ends_of_legs() -> None:
+    """In rigs for IK a foot is beside the leg, and turning the leg does not move it."""
+    model = figure(A_POSE)
+    parents = [0 if name.endswith("Foot") else parent for name, parent in zip(NAMES, PARENTS, strict=True)]
+    frames = model.skeleton.rest_global.astype(float)
+    local = [frames[j] if p < 0 else np.linalg.inv(frames[p]) @ frames[j] for j, p in enumerate(parents)]
+    rig = skinpy.Model.from_arrays(
+        NAMES,
+        parents,
+        np.array(local),
+        positions=A_POSE,
+        faces=np.zeros((0, 3), int),
+        joints=np.arange(len(NAMES))[:, None],
+        weights=np.ones((len(NAMES), 1)),
+    )
+    rig_bones = skinpy.Humanoid(rig, dict(model.humanoid))
+    with pytest.raises(ValueError, match=r"leftLowerLeg, .*: its end does not hang from it"):
+        rig_bones.t_pose()
+    match = skinpy.match_poses(moving(model), model, rig)
+    assert {"leftLowerLeg", "rightLowerLeg"} <= match.not_compared.keys()
 
 
 # ---- refused ------------------------------------------------------------------------------------------

@@ -67,9 +67,18 @@ class Figure:
         return self.rest.rotation
 
     def direction(self, bone: str) -> Array | None:
-        """Return the unit vector (3,) from the joint of a bone to its end; None if they are at one place."""
-        between = self.rest.origins[self.joints[LIMBS[bone]]] - self.rest.origins[self.joints[bone]]
-        return unit(between) if np.linalg.norm(between) > self._short else None
+        """Return the unit vector (3,) from the joint of a bone to its end; None where that is no limb."""
+        return None if self.fault(bone) else unit(self._along(bone))
+
+    def fault(self, bone: str) -> str:
+        """Return why a bone and its end, both known, are no limb that can be turned; or nothing."""
+        if self.joints[bone] not in self.rest.line(self.joints[LIMBS[bone]]):
+            return "its end does not hang from it"
+        return "" if np.linalg.norm(self._along(bone)) > self._short else "it has length 0"
+
+    def _along(self, bone: str) -> Array:
+        origins = self.rest.origins
+        return np.asarray(origins[self.joints[LIMBS[bone]]] - origins[self.joints[bone]])
 
     def directions(self) -> dict[str, Array]:
         """Return the directions of all limbs that have both joints and a length."""
@@ -138,11 +147,12 @@ class Figure:
             self._roll(hand, palms[hand], 0.0 if exact_hands else EXTREMITY_DEGREES)
 
     def _roll(self, hand: str, across: Array, tolerance: float) -> None:
-        """Turn a hand about the forearm's axis, so that its palm shows where that of `across` does."""
-        axis, own = self.direction(hand.replace("Hand", "LowerArm")), self.across(hand)
-        if hand in LIMBS and self.joints.keys() >= {hand, LIMBS[hand]}:
-            axis = self.direction(hand)
-        if axis is None or own is None:
+        """Turn a hand about its axis, or the forearm's, so that its palm shows where `across` says."""
+        forearm = hand.replace("Hand", "LowerArm")
+        known = [bone for bone in (hand, forearm) if {bone, LIMBS[bone]} <= self.joints.keys()]
+        axis = next((axis for bone in known if (axis := self.direction(bone)) is not None), None)
+        own = self.across(hand)
+        if axis is None or own is None or hand not in self.joints:
             return
         angle = angle_about(axis, own, across)
         if abs(np.degrees(angle)) > tolerance:
@@ -182,10 +192,11 @@ def standard_pose(humanoid: Humanoid, degrees: float) -> Pose:
     figure = Figure(humanoid.model, joints)
     names = humanoid.model.skeleton.names
     for bone in LIMBS:
-        if bone not in EXTREMITIES and figure.direction(bone) is None:
+        fault = "" if bone in EXTREMITIES else figure.fault(bone)
+        if fault:
             raise ValueError(
-                f"the {bone} has length 0, from joint {names[joints[bone]]!r} to "
-                f"{names[joints[LIMBS[bone]]]!r}; expected limbs that have a direction"
+                f"the {bone}, from joint {names[joints[bone]]!r} to {names[joints[LIMBS[bone]]]!r}, cannot "
+                f"be turned: {fault}"
             )
     body, up = figure.body(), up_vector(humanoid.model)
     if body is None:

@@ -151,10 +151,10 @@ class _Search:
         self.rotation = self._scene_rotation(True)
         for side, name in enumerate(("source", "target")):
             figure = self.rests[side].figure
-            for bone in (
-                joints[side].keys() & LIMBS.keys() - self.not_compared.keys() - figure.directions().keys()
-            ):
-                self.not_compared[bone] = f"it has length 0 in the rest pose of the {name}"
+            for bone in joints[side].keys() & LIMBS.keys() - self.not_compared.keys():
+                fault = figure.fault(bone)
+                if fault:
+                    self.not_compared[bone] = f"{fault} in the {name}"
 
     def _scene_rotation(self, by_quarters: bool) -> Array:
         figures = [choice.figure for choice in self.rests]
