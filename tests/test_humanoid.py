@@ -1,6 +1,8 @@
 """`model.humanoid` finds the joints of a human figure; a mapping of one's own is checked."""
 
+import json
 from collections.abc import Callable
+from pathlib import Path
 
 import builders
 import numpy as np
@@ -10,6 +12,7 @@ from rigs import figure
 from scipy.spatial.transform import Rotation
 
 import skinpy
+from skinpy.__main__ import main
 from skinpy.retargeting.bones import BONES, CORE
 
 
@@ -187,3 +190,12 @@ def test_what_vrm_files_say_counts() -> None:
 def test_a_vrm_file_that_is_wrong() -> None:
     wrong = vrm(1, {"hips": 7, "head": -1, "nose": 0, "spine": 1, "chest": 1})
     assert dict(wrong.humanoid) == {"spine": "b"}
+
+
+def test_info_shows_the_humanoid(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = str(tmp_path / "rig.skn")
+    RIGS["KayKit"].model().save(path)
+    assert main(["info", path]) == 0
+    assert "humanoid  18 of 55 bones\n" in capsys.readouterr().out
+    assert main(["info", "--json", path]) == 0
+    assert json.loads(capsys.readouterr().out)["humanoid"]["leftHand"] == "hand.l"

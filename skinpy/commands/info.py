@@ -14,6 +14,7 @@ from ..kinds import VertexAnimation
 from ..loading import build_info
 from ..model import Model
 from ..models.bounds import box
+from ..retargeting.bones import BONES, CORE
 from .loading import load_model, loading_arguments
 from .options import Commands, add_command
 from .output import show, show_json
@@ -84,6 +85,7 @@ def _model_facts(model: Model) -> dict[str, Any]:
         "lights": len(model.lights),
         "variants": list(model.variants),
         "vrm": None if model.vrm is None else model.vrm["version"],
+        "humanoid": dict(model.humanoid),
         "up": model.up,
         "unit_meters": model.unit_meters,
         "bounds": [low, high],
@@ -135,6 +137,12 @@ def _print_facts(file: str, facts: dict[str, Any]) -> None:
     show(f"  look      {_counted(len(facts['materials']), 'material')}, {facts['textures']} with a texture")
     show(f"  space     {facts['up']} is up{unit}; rest pose {extent}")
     show(f"  kinds     {', '.join(_kinds(facts))}")
+    if found := facts["humanoid"]:
+        missing = [bone for bone in CORE if bone not in found]
+        show(
+            f"  humanoid  {len(found)} of {len(BONES)} bones"
+            + f", without {', '.join(missing)}" * bool(missing)
+        )
     if data := _data(facts):
         show(f"  data      {', '.join(data)}")
     for clip in facts["clips"]:

@@ -32,6 +32,7 @@ _LONG_SIDE_LAST = re.compile(r"(.+)(left|right)")
 #: OptiTrack's LUArm and LFArm: the capitals of the side and of the part are one word.
 _TWO_CAPITALS = {"u": "upper", "f": "fore"}
 _UPPER_JOINT = "/unscaled"  # of a joint of FBX that became two: it rotates and carries the children
+_LONGEST = 128  # characters of a name that are read
 _BRACKETS = re.compile(r"\[[^\]]*\]")  # Skyrim repeats a name in short: "NPC L Thigh [LThg]"
 _COMMON = 0.6  # fraction of the names that must share a first or last word before it counts as a prefix
 _UNKNOWN_WORD = 0.4  # what each word that is not known takes from the score
@@ -88,7 +89,7 @@ def _words(name: str) -> list[str]:
         name = TAIL_OF_COPY.sub(" copy", name)
         for japanese, english in JAPANESE.items():
             name = name.replace(japanese, f" {english} ")
-    return _WORD.findall(name)
+    return _WORD.findall(name[:_LONGEST])
 
 
 def _common_word(words: list[list[str]], last: bool) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 _FEWEST = 6  # core bones below which a figure is not human
 _FEW_NAMED = 8  # core bones below which structure counts more than names
+_MOST_FIGURES = 8  # of a scene that are looked at
 _ALONG = 0.7  # cosine of limbs that go the same way
 _ACROSS = 0.6  # cosine of limbs that go across the trunk
 
@@ -60,8 +62,8 @@ def _several(figure: Figure) -> list[int]:
     top = [joint for joint, parent in enumerate(figure.parents) if parent < 0]
     while len(top) == 1:
         top = figure.children[top[0]]
-    found = [one for one in top if any(figure.is_above(one, leg) for leg in legs)]
-    return found if len(found) > 1 else []
+    found = sorted({top[bisect(top, leg) - 1] for leg in legs if leg >= top[0]}) if top else []
+    return found[:_MOST_FIGURES] if len(found) > 1 else []
 
 
 def _search_one(figure: Figure) -> Search:
