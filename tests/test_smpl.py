@@ -79,6 +79,7 @@ def test_joints_are_where_the_twin_has_them(width: int) -> None:
     model, times = clip.model, np.arange(7) / 120
     assert model is not None and len(model.skeleton) == width // 3 and model.clips[0] == clip
     assert (clip.duration, clip.ticks_per_second) == (6 / 120, 120)
+    assert (model.unit_meters, model.up) == (1.0, "+Y")
     assert model.skeleton.parents.tolist() == PARENTS[width]
     turns, places = kinematics(data["poses"], data["trans"], joints, PARENTS[width])
     shown = model.globals(clip, times).astype(np.float64)

@@ -149,13 +149,14 @@ def joint_places(body: Body, rotations: Array) -> Array:
 
 
 def stick_figure(body: Body) -> "Model":
-    """A model without vertices that has the joints of a figure."""
+    """A model without vertices that has the joints of a figure, in meters."""
     from ..model import Model
+    from ..models.saving import with_unit
 
     rest = np.tile(np.eye(4), (len(body.names), 1, 1))
     rest[:, :3, 3] = body.positions
     rest[1:, :3, 3] -= body.positions[body.parents[1:]]
-    return Model.from_arrays(
+    figure = Model.from_arrays(
         body.names,
         body.parents,
         rest,
@@ -164,3 +165,4 @@ def stick_figure(body: Body) -> "Model":
         joints=np.zeros((0, 1), int),
         weights=np.zeros((0, 1)),
     )
+    return with_unit(figure, 1.0)

@@ -39,7 +39,7 @@ def save(model: Model, path: PathLike, unit_meters: float | None = None) -> None
     target = Path(path_of("path", path))
     suffix = target.suffix.lower()
     if unit_meters is not None:
-        model = _with_unit(model, positive("unit_meters", unit_meters))
+        model = with_unit(model, positive("unit_meters", unit_meters))
     if suffix == ".skn":
         data: Any = _block.memory(joined_block(model))
     elif suffix == ".glb":
@@ -52,7 +52,7 @@ def save(model: Model, path: PathLike, unit_meters: float | None = None) -> None
         file.write(data)
 
 
-def _with_unit(model: Model, meters: float) -> Model:
+def with_unit(model: Model, meters: float) -> Model:
     """The model with another statement of the length of its unit; no other number changes."""
     sections = {name: _block.section(model._block, name) for name in model._block.sections}
     sections["INFO"] = sections["INFO"].copy()
