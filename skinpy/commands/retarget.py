@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import textwrap
 import tomllib
 import warnings
 from argparse import Namespace
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any, cast
 from zipfile import BadZipFile
@@ -101,16 +103,15 @@ def run(options: Namespace) -> None:
     new = list(result.clips)[-len(clips) :]
     _save(options.output, result, new)
     show(f"{printable(options.source)} on {printable(options.target)}")
-    _show_match(match_joints(source, target, joint_map))
+    moved = {channel.name for clip in chosen for channel in source.clips[clip].channels}
+    _show_match(match_joints(source, target, joint_map), moved)
     for clip in chosen:
         _show_poses(source.clips[clip].name, match_poses(clip, source, target, **arguments))
-    names = result.clips.names[-len(clips) :]
-    plural = "s" if len(names) > 1 else ""
-    show(
-        f"  wrote     {printable(options.output)}, with the new clip{plural} {', '.join(map(quoted, names))}"
-    )
+    plural = "s" if len(new) > 1 else ""
+    names = ", ".join(quoted(clip.name) for clip in new)
+    _show_line("wrote", f"{printable(options.output)}, with the new clip{plural} {names}")
     if options.picture:
-        _draw(options.picture, (source, source.clips[next(iter(chosen))]), (result, result.clips[names[0]]))
+        _draw(options.picture, (source, source.clips[next(iter(chosen))]), (result, new[0]))
 
 
 def _source(options: Namespace) -> Model:
@@ -187,28 +188,39 @@ def _pose(model: Model, word: str | float | None) -> Any:
     return model.humanoid.a_pose() if word == "a" else word
 
 
-def _show_match(match: JointMatch) -> None:
-    """Print the pairs of joints, one a line, and the joints without a partner."""
+def _show_match(match: JointMatch, moved: Collection[str]) -> None:
+    """Print the pairs of joints, one a line, and the joints without a partner; of the source, those moved."""
     width = max(len(printable(one)) for one, _ in match.pairs)
     for number, (one, other) in enumerate(match.pairs):
-        label = "" if number else "pairs"
-        show(f"  {label:9} {printable(one):{width}} -> {printable(other)}")
-    for label, names in (("left out", match.unmapped_source), ("at rest", match.unmapped_target)):
+        _show_line("" if number else "pairs", f"{printable(one):{width}} -> {printable(other)}")
+    left_out = [name for name in match.unmapped_source if name in moved]
+    for label, names in (("left out", left_out), ("at rest", match.unmapped_target)):
         if names:
             more = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
-            show(f"  {label:9} {', '.join(map(printable, names[:_MAX_NAMES]))}{more}")
+            _show_list(label, [printable(name) for name in names[:_MAX_NAMES]], more)
 
 
 def _show_poses(clip: str, match: PoseMatch) -> None:
     """Print where the reference poses of a clip come from, and how far apart their limbs were."""
-    show(f"  poses     of {quoted(clip)}: source {match.source_from}; target {match.target_from}")
+    _show_line("poses", f"of {quoted(clip)}: source {match.source_from}; target {match.target_from}")
     apart = [f"{bone} {angle:.0f}" for bone, angle in match.degrees.items()]
     if apart:
-        show(f"  degrees   that limbs were apart before: {', '.join(apart)}")
+        _show_list("degrees", [f"that limbs were apart before: {apart[0]}", *apart[1:]])
+
+
+def _show_line(label: str, words: str) -> None:
+    show(f"  {label:9} {words}")
+
+
+def _show_list(label: str, words: Sequence[str], end: str = "") -> None:
+    """Print words behind a label, broken into lines between them."""
+    text = ", ".join(words) + end
+    first, later = f"  {label:9} ", " " * 12
+    show(textwrap.fill(text, 100, initial_indent=first, subsequent_indent=later, break_on_hyphens=False))
 
 
 def _draw(path: str, *figures: tuple[Model, Clip]) -> None:
     from ..output import save_picture, side_by_side
 
     save_picture(path, side_by_side(figures, frames=_FRAMES, floor=True))
-    show(f"  drew      {printable(path)}")
+    _show_line("drew", printable(path))
