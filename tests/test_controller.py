@@ -339,6 +339,13 @@ def test_keys_of_a_track_that_left_are_cancelled(controller: AnimationController
         controller.key_speed(track, 1.0, 2.0)
 
 
+def test_play_ends_all_tracks_with_their_changes(controller: AnimationController) -> None:
+    tracks = [controller.add_track(clip) for clip in ("walk", "run", "wave")]
+    keys = [controller.key_weight(track, 0.5, 1.0) for track in tracks]
+    controller.play("walk")
+    assert [key.state for key in keys] == ["cancelled"] * 3
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_results_do_not_depend_on_the_steps(model: Model, seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -181,7 +181,7 @@ class AnimationController:
         """
         track = self._checked_track(clip, layer, mask, weight, speed, loop, additive, priority)
         target = self._layer(layer)
-        for old in target.tracks:
+        for old in list(target.tracks):
             self._playback.remove(old)
         self._playback.set_inertia(target, None)
         target.tracks = []

@@ -14,6 +14,7 @@ import numpy as np
 
 from .. import rotation
 from .._types import Array, Floats
+from ..posing.kinematics import quaternion_product
 from .animated import Animated
 
 if TYPE_CHECKING:
@@ -76,8 +77,7 @@ def _velocities(
     moves = []
     for steps in (1, 2):
         there, others = _pose(playback, model, layer, side * steps * _STEP)
-        turns = rotation.to_rotvec(rotation.multiply(there, rotation.inverse(turned)))
-        moves.append((turns, others - values))
+        moves.append((_vector(_nearer(_from_to(turned, there))), others - values))
     (turn, move), (turn_of_two, move_of_two) = moves
     rate = side / _STEP
     return rate * turn, rate * move, _jumps(turn, turn_of_two), _jumps(move, move_of_two)
@@ -92,10 +92,10 @@ def _jumps(one: Array, two: Array) -> Array:
 def inertia_between(old: State, new: State, span: float) -> Inertia:
     """Return the difference from a new state to an old one, which dies out within `span` seconds."""
     joints = len(old.rotation)
-    turn = rotation.normalize(rotation.multiply(old.rotation, rotation.inverse(new.rotation)), canonical=True)
+    turn = _nearer(_from_to(new.rotation, old.rotation))
     # The turn a step earlier, if both sides go on evenly.
     back = rotation.from_rotvec(-_STEP * old.spin), rotation.from_rotvec(_STEP * new.spin)
-    earlier = rotation.multiply(rotation.multiply(back[0], turn), back[1])
+    earlier = quaternion_product(quaternion_product(back[0], turn), back[1])
     vector = _vector(turn)
     earlier *= np.where((earlier * turn).sum(-1, keepdims=True) < 0, -1.0, 1.0)
     spin = (vector - _vector(earlier)) / _STEP
@@ -105,8 +105,18 @@ def inertia_between(old: State, new: State, span: float) -> Inertia:
     return Inertia(_rows(x, v, span), Animated(0.0))
 
 
+def _from_to(start: Array, end: Array) -> Array:
+    """Return the rotations that lead from unit quaternions to others: end * conj(start)."""
+    return quaternion_product(end, start * (-1.0, -1.0, -1.0, 1.0))
+
+
+def _nearer(quaternion: Array) -> Array:
+    """Return quaternions with the sign of at most 180 degrees."""
+    return np.where(quaternion[:, 3:] < 0, -quaternion, quaternion)
+
+
 def _vector(quaternion: Array) -> Array:
-    """Return rotation vectors; unlike those of `skinpy.rotation`, of more than 180 degrees where w < 0."""
+    """Return rotation vectors, of more than 180 degrees where w < 0."""
     sine = np.linalg.norm(quaternion[:, :3], axis=-1, keepdims=True)
     scale = np.where(sine > 0, 2 * np.arctan2(sine, quaternion[:, 3:]) / np.where(sine > 0, sine, 1.0), 2.0)
     return np.asarray(scale * quaternion[:, :3])
