@@ -5,6 +5,7 @@ docs/retargeting.md says which ones are taken, and why.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -43,6 +44,7 @@ ReferencePose: TypeAlias = Pose | float | Literal["rest", "auto"] | None
 
 _AGREE_DEGREES = 5.0  # limbs that point this nearly the same way are alike
 _LEAN_DEGREES = 20.0  # trunks may lean by this against each other: spines are curved differently
+_CLIPS = 32  # of a model, at most, among whose frames a reference pose is sought
 _MAX_TURN = 100.0  # degrees that a limb may be turned: beyond them the shortest arc says little of its twist
 
 
@@ -143,7 +145,12 @@ class _Search:
         self, clip: Clip, models: tuple[Model, Model], pairs: list[tuple[int, int]], hips: tuple[int, int]
     ) -> None:
         self.models, self.pairs, self.hips = models, pairs, hips
-        self.clips = (clip,), tuple(models[1].clips)
+        # All clips of a model are searched, so that each of them gets the same reference.
+        self.clip = clip
+        self.clips = (
+            (clip, *itertools.islice(models[0].clips, _CLIPS)),
+            (*itertools.islice(models[1].clips, _CLIPS),),
+        )
         joints, self.not_compared = _common_joints(models, pairs)
         self.rests = tuple(
             _Choice(Figure(models[side], joints[side]), "the rest pose", {}) for side in (0, 1)
@@ -175,7 +182,7 @@ class _Search:
                     f"{name} is {brief(pose)}; expected a Pose, 'rest' or 'auto' (a time is of a clip of the "
                     "source; target.pose(clip, time) makes a pose of the target)"
                 )
-            pose, words = _pose_at(self.clips[0][0], pose, name)
+            pose, words = _pose_at(self.clip, pose, name)
         _check_pose(pose, self.models[side], name)
         return _Choice(self.figure(side, pose.rotation), words, {})
 
