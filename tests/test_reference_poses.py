@@ -391,10 +391,11 @@ def test_what_is_no_posture_anywhere_is_told() -> None:
     ):
         skinpy.retarget(bound(heaped.model), heaped.model, good)
     lying = figure(T_POSE @ turn("x", -90).T)
-    with pytest.warns(
-        skinpy.SkinpyWarning, match="the figure of the source stands neither at rest nor in a clip"
-    ):
-        skinpy.retarget(moving(lying, amount=0.1), lying, good)
+    clip = moving(lying, amount=0.1)
+    for function in (skinpy.retarget, skinpy.match_poses):
+        with pytest.warns(skinpy.SkinpyWarning, match="the source stands neither at rest nor") as caught:
+            function(clip, lying, good)
+        assert {warning.filename for warning in caught} == {__file__}  # the caller's line
 
 
 def test_figures_that_are_no_humanoids_are_as_before() -> None:

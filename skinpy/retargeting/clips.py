@@ -273,4 +273,5 @@ def _listed(names: tuple[str, ...] | list[str]) -> str:
 
 def _warn(clip: Clip, message: str) -> None:
     """Warn the caller of `retarget` or `match_poses`."""
-    warnings.warn(f"retargeting {quoted(clip.name)}: {message}", SkinpyWarning, stacklevel=3)
+    # Above this function are the one that warns, the frame of its decorator, and the caller.
+    warnings.warn(f"retargeting {quoted(clip.name)}: {message}", SkinpyWarning, stacklevel=4)
