@@ -5,13 +5,14 @@ is known to about 1e-5 radians, and the chain of a limb adds up a few of these.
 """
 
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from conftest import data_file
 from scipy.spatial.transform import Rotation
-from test_retarget import keyed
+from test_retarget import Y_TO_Z, keyed, z_up
 
 import skinpy
 from skinpy.clip import Channel
@@ -217,6 +218,20 @@ def test_a_source_that_faces_elsewhere(degrees: float) -> None:
     assert worst_angle(directions(source, clip), directions(target, result), back) < 0.05
     ways = [model.joint_positions(one, TIMES)[:, 0] for model, one in ((source, clip), (target, result))]
     assert np.abs((ways[0] - ways[0][0]) @ back.T - (ways[1] - ways[1][0])).max() < 1e-5
+
+
+def test_a_source_with_another_up_axis(tmp_path: Path) -> None:
+    source, target = z_up(figure(A_POSE @ Y_TO_Z.T, seed=1, scale=100.0), tmp_path), figure(seed=2)
+    clip = moving(source)
+    result = skinpy.retarget(clip, source, target)
+    assert worst_angle(directions(source, clip), directions(target, result), Y_TO_Z.T) < 0.05
+
+
+def test_a_mirrored_clip() -> None:
+    source, target = figure(A_POSE, seed=1), figure(seed=2)
+    clip = moving(source).mirror()
+    result = skinpy.retarget(clip, source, target)
+    assert worst_angle(directions(source, clip), directions(target, result)) < 0.05
 
 
 def test_the_angles_are_told() -> None:
