@@ -187,6 +187,16 @@ def test_what_vrm_files_say_counts() -> None:
         old.humanoid["head"]
 
 
+def test_a_motion_of_vrm_says_it_too() -> None:
+    """VRMC_vrm_animation 1.0: humanoid.humanBones, as in VRMC_vrm."""
+    file = builders.Gltf()
+    file.nodes = [{"name": "a", "children": [1]}, {"name": "b"}]
+    file.roots = [0]
+    said = {"specVersion": "1.0", "humanoid": {"humanBones": {"hips": {"node": 1}}}}
+    file.more = {"extensionsUsed": ["VRMC_vrm_animation"], "extensions": {"VRMC_vrm_animation": said}}
+    assert dict(skinpy.load(file.glb(), format="vrma").humanoid) == {"hips": "b"}
+
+
 def test_a_vrm_file_that_is_wrong() -> None:
     wrong = vrm(1, {"hips": 7, "head": -1, "nose": 0, "spine": 1, "chest": 1})
     assert dict(wrong.humanoid) == {"spine": "b"}

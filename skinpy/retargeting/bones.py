@@ -1,6 +1,6 @@
 """The standard bones of a humanoid, with the names of VRM 1.0, and what VRM files say of theirs.
 
-Source: the specification of VRMC_vrm 1.0, page "humanoid", and of VRM 0.
+Sources: the specifications of VRMC_vrm 1.0 (page "humanoid"), VRMC_vrm_animation 1.0 and VRM 0.
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ _OF_OLD = {side + old: side + new for side in SIDES for old, new in _OLD_THUMB.i
 def bones_of_vrm(vrm: Mapping[str, Any], joints: int) -> dict[str, int]:
     """Return the joint of each bone that a VRM file names; what it says is not trusted (see `Model.vrm`)."""
     old = vrm["version"] == 0
-    said = table(vrm.get("humanoid")).get("humanBones")
+    figure = vrm.get("humanoid") or table(vrm.get("VRMC_vrm_animation")).get("humanoid")
+    said = table(figure).get("humanBones")
     if old:
         nodes = {text(table(one).get("bone")): table(one).get("node") for one in rows(said)}
     else:

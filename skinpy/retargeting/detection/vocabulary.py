@@ -113,7 +113,7 @@ SIDED_PARTS = _table(
     ulna: LowerArm 0.8
     hand handpalm: Hand 1
     wrist: Hand 0.9
-    palm: Hand 0.6
+    palm fist: Hand 0.6
     eye eyeball eyejoint faceeye: eye 1
     bigtoe finger fingers:
     """
