@@ -157,6 +157,18 @@ def test_the_first_of_two_figures() -> None:
     assert humanoid["leftUpperLeg"] == "LeftUpLeg"
 
 
+def test_spare_joints_of_a_spine() -> None:
+    """Second Life's avatar_skeleton.xml: mSpine1 leads up to mTorso, and mSpine2 back to mPelvis."""
+    names, parents, places = RIGS["Second Life"].skeleton()
+    torso, pelvis = names.index("mTorso"), names.index("mPelvis")
+    chain = [*names[:torso], "mSpine1", "mSpine2", *names[torso:]]
+    moved = [one + 2 if one >= torso else one for one in parents]
+    above = [*moved[:torso], pelvis, torso, torso + 1, *moved[torso + 1 :]]
+    extended = np.concatenate([places[:torso], places[[torso, pelvis]], places[torso:]])
+    humanoid = figure(chain, above, extended).humanoid
+    assert (humanoid["spine"], humanoid["chest"]) == ("mTorso", "mChest")
+
+
 def vrm(version: int, bones: dict[str, int]) -> skinpy.Model:
     """A chain of joints a, b, c in a VRM file that names its bones by node."""
     file = builders.Gltf()

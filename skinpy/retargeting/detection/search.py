@@ -82,7 +82,7 @@ def _search_one(figure: Figure) -> Search:
             f"The skeleton is no human figure: names and structure show {_core(found)} of "
             f"{len(CORE)} bones that one needs."
         )
-    elif is_on_all_fours(figure, found):
+    elif _is_on_all_fours(figure, found):
         rejected = "The skeleton is no human figure: its arms go the way of its legs, across the trunk."
     if rejected:
         return Search({}, rejected=rejected)
@@ -101,10 +101,12 @@ def _by_names(figure: Figure) -> dict[str, int]:
     found = limbs | find_trunk(figure, limbs)
     for side in SIDES:
         found |= find_fingers(figure, side, found.get(f"{side}Hand"))
-        if eyes := figure.with_part("eye", side):
-            found[f"{side}Eye"] = eyes[0]
-    if jaws := figure.with_part("jaw"):
-        found["jaw"] = jaws[0]
+    face = {f"{side}Eye": figure.with_part("eye", side) for side in SIDES} | {"jaw": figure.with_part("jaw")}
+    head = found.get("head", -1)
+    for bone, joints in face.items():
+        below = [one for one in joints if head < 0 or figure.is_above(head, one)] or joints
+        if below:
+            found[bone] = below[0]
     return found
 
 
@@ -121,22 +123,22 @@ def _merged(found: dict[str, int], built: dict[str, int]) -> dict[str, int]:
     return first | {bone: joint for bone, joint in then.items() if bone not in first and joint not in used}
 
 
-def is_on_all_fours(figure: Figure, found: dict[str, int]) -> bool:
+def _is_on_all_fours(figure: Figure, found: dict[str, int]) -> bool:
     """Whether the front legs of an animal are called arms: they go the way of the legs, across the trunk."""
+    legs = _way(figure, found, "UpperLeg", "LowerLeg")
+    arms = _way(figure, found, "UpperArm", "LowerArm")
+    trunk = _way(figure, found, "hips", "UpperArm" if arms.any() else "head")
+    along = legs @ arms > _ALONG if arms.any() else legs.any()
+    return bool(along and trunk.any() and abs(trunk @ legs) < _ACROSS)
 
-    def way(start: str, end: str) -> Array:
-        """Return the unit direction (3,) from the joints of one part, on both sides, to those of another."""
-        ends = [
-            [figure.origins[found[name]] for name in names if name in found]
-            for names in ((start, "left" + start, "right" + start), (end, "left" + end, "right" + end))
-        ]
-        if not all(ends):
-            return np.zeros(3)
-        difference = np.mean(ends[1], axis=0) - np.mean(ends[0], axis=0)
-        return np.asarray(difference / max(float(np.linalg.norm(difference)), 1e-30))
 
-    legs, arms, trunk = way("UpperLeg", "LowerLeg"), way("UpperArm", "LowerArm"), way("hips", "UpperArm")
-    if not arms.any():
-        trunk = way("hips", "head")
-        return bool(trunk.any() and legs.any() and abs(trunk @ legs) < _ACROSS)
-    return bool(legs @ arms > _ALONG and trunk.any() and abs(trunk @ legs) < _ACROSS)
+def _way(figure: Figure, found: dict[str, int], start: str, end: str) -> Array:
+    """Return the unit direction (3,) from one part, on both sides, to another; zeros where one is missing."""
+    ends = [
+        [figure.origins[found[name]] for name in (part, "left" + part, "right" + part) if name in found]
+        for part in (start, end)
+    ]
+    if not all(ends):
+        return np.zeros(3)
+    way = np.mean(ends[1], axis=0) - np.mean(ends[0], axis=0)
+    return np.asarray(way / max(float(np.linalg.norm(way)), 1e-30))

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import numpy as np
+
+from ..bones import SIDES
 from .figure import Figure
 
-_MEETING = 1.0  # what the joint gains where the legs and the upper body meet
-_ABOVE_ALL = 0.4  # what a joint gains that is above them
+_MEETING = 1.5  # what the joint gains where the legs and the upper body meet
+_ABOVE_ALL = 0.8  # what a joint gains that is above them
 _NEAR = 0.6  # what a joint gains right between the upper legs; one that is a leg away loses it
+_RIGIFY = 0.2  # what a joint called DEF-spine gains: Rigify's lowest joint of the spine is the hips
+_BACK = 0.2  # of its way up, within which a joint is back where the one before the last is
 _LEAST_HIPS = 0.45
 _LIKE_HIPS = 0.8  # a joint of such a name is no spine: the Hips of a rig whose legs hang on its Body
 _LEAST_NAMED = 0.9  # without legs, a name alone must be as certain
@@ -19,7 +24,7 @@ def find_trunk(figure: Figure, limbs: dict[str, int]) -> dict[str, int]:
     found: dict[str, int] = {}
     heads = figure.with_part("head")
     necks = figure.with_part("neck")
-    arms = [limbs[name] for name in _roots(limbs, "Shoulder", "UpperArm") if name in limbs]
+    arms = _arm_roots(limbs)
     top = heads[:1] or necks[:1] or arms
     hips = _hips(figure, limbs, top)
     if hips is not None:
@@ -34,14 +39,10 @@ def find_trunk(figure: Figure, limbs: dict[str, int]) -> dict[str, int]:
     return found | _split(figure, line, found, arms)
 
 
-def _roots(limbs: dict[str, int], *parts: str) -> list[str]:
-    """Return the first found of some parts on either side."""
-    return [
-        name
-        for side in ("left", "right")
-        for name in [next((side + part for part in parts if side + part in limbs), "")]
-        if name
-    ]
+def _arm_roots(limbs: dict[str, int]) -> list[int]:
+    """Return the topmost joint of each arm: the clavicle, or else the upper arm."""
+    tops = [(limbs.get(side + "Shoulder"), limbs.get(side + "UpperArm")) for side in SIDES]
+    return [one for pair in tops for one in [joint for joint in pair if joint is not None][:1]]
 
 
 def _hips(figure: Figure, limbs: dict[str, int], top: list[int]) -> int | None:
@@ -49,27 +50,26 @@ def _hips(figure: Figure, limbs: dict[str, int], top: list[int]) -> int | None:
     legs = [limbs[name] for name in ("leftUpperLeg", "rightUpperLeg") if name in limbs]
     ends = [*legs, *top]
     meeting = figure.common(ends) if len(ends) > 1 else -1
-    middle = figure.origins[legs].mean(axis=0) if legs else None
-    length = sum(_length(figure, limbs, side) for side in ("left", "right")) / max(len(legs), 1)
-    best: tuple[float, int] | None = None
-    for joint in sorted(figure.allowed):
+    length = sum(_length(figure, limbs, side) for side in SIDES) / max(len(legs), 1)
+    best = (_LEAST_HIPS if legs else _LEAST_NAMED), -1
+    for joint in sorted(figure.allowed - set(limbs.values())):
         reading = figure.readings[joint]
-        if (joint != meeting and (reading.side or reading.helper)) or joint in limbs.values():
+        score = reading.score("hips") + (_RIGIFY * reading.deform if reading.word == "spine" else 0.0)
+        if joint != meeting and (reading.side or not score):
             continue
-        named = reading.score("hips") + (0.2 if reading.deform and reading.word == "spine" else 0.0)
-        above = [figure.is_above(joint, one) for one in ends]
-        if not named and joint != meeting:
-            continue
-        score = named
         if legs:
-            score += _MEETING if joint == meeting else _ABOVE_ALL if all(above) else 0.0
-            if length > 0:
-                away = float(((figure.origins[joint] - middle) ** 2).sum() ** 0.5)
-                score += _NEAR * max(-1.0, 1.0 - 2.0 * away / length)
-        least = _LEAST_HIPS if legs else _LEAST_NAMED
-        if score >= least and (best is None or score > best[0]):
+            all_below = all(figure.is_above(joint, one) for one in ends)
+            score += _MEETING if joint == meeting else _ABOVE_ALL * all_below
+            score += _NEAR * _nearness(figure, joint, legs, length)
+        if score > best[0] + 1e-9:
             best = score, joint
-    return None if best is None else best[1]
+    return None if best[1] < 0 else best[1]
+
+
+def _nearness(figure: Figure, joint: int, legs: list[int], length: float) -> float:
+    """Return 1 for a joint right between the upper legs, and -1 for one a leg's length away."""
+    away = float(np.linalg.norm(figure.origins[joint] - figure.origins[legs].mean(axis=0)))
+    return max(-1.0, 1.0 - 2.0 * away / length) if length > 0 else 0.0
 
 
 def _length(figure: Figure, limbs: dict[str, int], side: str) -> float:
@@ -100,13 +100,29 @@ def _line(
             and one not in found.values()
         ]
     taken = {*limbs.values(), *found.values()}
-    return [
+    line = [
         one
         for one in line
         if one not in taken
         and not figure.readings[one].helper
         and figure.readings[one].score("hips") < _LIKE_HIPS
     ]
+    return line if hips is None else _unfolded(figure, hips, line)
+
+
+def _unfolded(figure: Figure, hips: int, line: list[int]) -> list[int]:
+    """Return the line without pairs of joints that lead up and back again.
+
+    Second Life has such spare joints between mPelvis and mTorso.
+    """
+    found: list[int] = []
+    for joint in line:
+        before = found[-2] if len(found) > 1 else hips
+        if found and figure.distance(before, joint) < _BACK * figure.distance(before, found[-1]):
+            found.pop()
+        else:
+            found.append(joint)
+    return found
 
 
 def _upward(figure: Figure, hips: int, limbs: dict[str, int], arms: list[int], necks: list[int]) -> list[int]:

@@ -42,7 +42,7 @@ NOISE = _set(
 #: Words of joints that are no bone of the figure: twists, ends, targets of IK, controls and what hangs on it.
 HELPERS = _set(
     """
-    twist twst tws twists roll rol bicep patella half
+    twist twst tws twists roll rol patella half
     end ends nub site endsite tip tips
     ik ikfk fk pole pv poletarget target tgt upv eff effector aim dir guide look lookat
     ctrl control ctl cntrl cntl helper helpers hlp corrective correctiveroot corr tweak mch org wgt
@@ -108,6 +108,7 @@ SIDED_PARTS = _table(
     shoulder: Shoulder 0.7, UpperArm 0.8
     shldr: Shoulder 0.4, UpperArm 0.9
     upperarm uparm uarm armupper humerus shldrbend: UpperArm 1
+    bicep: UpperArm 0.5
     arm: UpperArm 0.9, LowerArm 0.45
     lowerarm lowarm loarm farm armlower forearm forearmbend elbow radius: LowerArm 1
     ulna: LowerArm 0.8
