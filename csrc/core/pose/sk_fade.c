@@ -74,10 +74,17 @@ static double rebound(double k, double u) {
   return u >= 1.0 ? 0.0 : 1.0 + u * (k + u * (0.5 * a + u * (third + u * (fourth + u * fifth))));
 }
 
-/* Writes the difference; returns whether it is any. */
+static bool is_none(const sk_inertia *row) {
+  return row->x[0] == 0.0f && row->x[1] == 0.0f && row->x[2] == 0.0f && row->free[0] == 0.0f && row->free[1] == 0.0f &&
+         row->free[2] == 0.0f;
+}
+
+/* Writes the difference; returns whether there is one. */
 static bool find_difference(const sk_inertia *row, double seconds, double glide, double out[3]) {
-  double r = rebound(row->k, seconds * row->rate);
+  double r;
   int k;
+  if (is_none(row)) return false;
+  r = rebound(row->k, seconds * row->rate);
   for (k = 0; k < 3; k++) out[k] = row->x[k] * r + row->free[k] * glide;
   return out[0] != 0.0 || out[1] != 0.0 || out[2] != 0.0;
 }
