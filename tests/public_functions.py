@@ -323,6 +323,8 @@ def _models(world: World) -> dict[str, Case]:
         "Humanoid.t_pose": lambda: model.humanoid.t_pose(),
         "Humanoid.a_pose": lambda: model.humanoid.a_pose(),
         "Humanoid.joint": lambda: model.humanoid.joint("hips"),
+        "Humanoid.missing": lambda: model.humanoid.missing,
+        "Humanoid.model": lambda: model.humanoid.model,
         "Humanoid.why": lambda: model.humanoid.why("hips"),
         "BakedTexture": lambda: skinpy.BakedTexture(
             world.baked.data, world.baked.clips, world.baked.slots, "slerp", other, world.baked.sources
