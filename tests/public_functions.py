@@ -390,6 +390,7 @@ def _clips(world: World) -> dict[str, Case]:
         "Clip.root_motion_from_feet": lambda: moving.root_motion_from_feet(["LeftFoot", "RightFoot"]),
         "Clip.sample": lambda: clip.sample([0.1, 0.2], out=world.model.pose(time=[0.0, 0.0])),
         "Clip.to_dict": world.loose.to_dict,
+        "Clip.to_npz": lambda: clip.to_npz(world.path("clip.npz")),
         "Clip.to_records": world.loose.to_records,
         "Clip.speed": lambda: moving.speed(2.0),
         "Clip.transform": lambda: moving.extract_root_motion().transform(np.diag([2.0, 2.0, 2.0, 1.0])),

@@ -234,8 +234,9 @@ def test_scales_and_morphs_are_reported(tmp_path: Path) -> None:
     )  # fmt: skip
     smile = skinpy.Clip.from_arrays("smile", fps=2, targets=["smile"], weights=[[0], [1]])
     clip = cube.add_clips(smile).clips[0].add_event(0.5, "blink")
-    with pytest.warns(skinpy.SkinpyWarning, match=r"morph targets \('smile'\), events \('blink'\)"):
+    with pytest.warns(skinpy.SkinpyWarning, match=r"morph targets \('smile'\), events \('blink'\)") as told:
         clip.save(tmp_path / "out.bvh")
+    assert told[0].filename == __file__
 
 
 def test_root_motion_is_part_of_the_motion(tmp_path: Path) -> None:
@@ -319,8 +320,9 @@ def test_awkward_names(tmp_path: Path) -> None:
     clip = rig(
         [-1, *range(8)], random_rest(np.random.default_rng(7), 9), names=names, rotation=np.ones((3, 9, 4))
     )
-    with pytest.warns(skinpy.SkinpyWarning, match="'Left Hand as Left_Hand'"):
+    with pytest.warns(skinpy.SkinpyWarning, match="'Left Hand as Left_Hand'") as told:
         read = assert_same_motion(clip, tmp_path)
+    assert told[0].filename == __file__
     written = [read.names[one] for one in read.joints]
     assert written == ["Left_Hand", "_curly_", "arm", "arm_2", "joint", "a_b", "caf\ufffd", "x:y", "arm_2_2"]
 

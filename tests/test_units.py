@@ -79,8 +79,9 @@ def test_units_alone_are_no_reason() -> None:
 def test_units_where_there_are_no_lengths() -> None:
     """Joints that all lie in their parents' origins, as a file with nothing but keys has them."""
     clip = walking(rig(0.01, 0.01, factors=0.0), 0.01)
-    with pytest.warns(skinpy.SkinpyWarning, match=r"units of 0\.01 m and 1 m"):
+    with pytest.warns(skinpy.SkinpyWarning, match=r"units of 0\.01 m and 1 m") as told:
         rig(1.0, 1.0).add_clips(clip)
+    assert told[0].filename == __file__
     assert travel(quietly(rig(1.0, 1.0), clip, scale="auto")) == pytest.approx(2)
 
 

@@ -104,14 +104,15 @@ class Evaluator:
 
     def globals(self, clip: Clip, times: Array) -> Array:
         """(N,J,4,4): transforms from the joints to scene space at times (N,)."""
-        return self._chain(self._sample(clip, times))
+        pose = self._sample(clip, times)
+        return self.chain(pose["translation"], pose["rotation"], pose["scale"])
 
-    def _chain(self, pose: dict[str, Array]) -> Array:
-        """(N,J,4,4): global transforms of poses."""
-        found = trs(pose["translation"], unit(pose["rotation"]), pose["scale"])
+    def chain(self, translation: Array, rotation: Array, scale: Array) -> Array:
+        """(N,J,4,4): global transforms of poses of T (N,J,3), R (N,J,4) and S (N,J,3)."""
+        found = trs(translation.astype(np.float64), unit(rotation.astype(np.float64)), scale)
         resting = np.ones(found.shape[:2], bool)
-        for path in ("translation", "rotation", "scale"):
-            resting &= (pose[path].astype(np.float32) == self._rest[path]).all(axis=-1)
+        for path, given in (("translation", translation), ("rotation", rotation), ("scale", scale)):
+            resting &= (given.astype(np.float32) == self._rest[path]).all(axis=-1)
         # A joint at rest has the matrix of the file, which may hold shear.
         found = np.where(resting[..., None, None], self._rest_local, found)
         for joint, parent in enumerate(self._model.skeleton.parents):
@@ -123,7 +124,8 @@ class Evaluator:
         """(N,V,3): the morphed, skinned vertices in scene space, at times (N,) from 0 to the duration."""
         mesh, skin = self._model.mesh, self._model.skin
         pose = self._sample(clip, times)
-        palette = self._chain(pose)[:, skin.joints] @ self._binds
+        matrices = self.chain(pose["translation"], pose["rotation"], pose["scale"])
+        palette = matrices[:, skin.joints] @ self._binds
         points = np.repeat(self._positions[None], len(times), axis=0)
         for number, target in enumerate(self._model.targets):
             points[:, target.vertices] += pose["weights"][:, number, None] * target.positions

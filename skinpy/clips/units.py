@@ -106,5 +106,5 @@ def _warn(clip: Clip, model: Model, factor: float) -> None:
         f"clip {quoted(clip.name)} is in another unit than the model{said}: its translations are "
         f"{1 / factor:.4g} times as long; add_clips(..., scale='auto') multiplies them by {factor:.4g}",
         SkinpyWarning,
-        stacklevel=2,
+        stacklevel=5,
     )

@@ -176,5 +176,5 @@ def _written_names(names: Mapping[int, str]) -> dict[int, str]:
         message = (
             f"names of joints in BVH differ, without blanks and braces; written are {quoted_list(changed)}"
         )
-        warnings.warn(message, SkinpyWarning, stacklevel=2)
+        warnings.warn(message, SkinpyWarning, stacklevel=5)
     return written

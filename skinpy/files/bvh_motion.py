@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .._progress import shown
 from .._types import Array
 from ..clip import Clip
-from ..clips.evaluate import Evaluator
+from ..clips.evaluate import Evaluator, unit
 from ..models.frames import chunks
 from ..models.space import to_y_up
 from ..posing.kinematics import quaternion_product, rotated
 from ..retargeting.rest import Rest, conjugate
-from ..retargeting.source_motion import SourceMotion
 from ..rotation import from_matrix, to_euler
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _SAME = 1e-6  #: of an offset's length, plus a tenth of it of the size: an offset this near does not change
 _LOCK = 1e-6  #: radians from a right angle: only the sum or difference of the outer angles is defined
-_AT_ONCE = 1 << 19  # transforms that are computed at once
+_AT_ONCE = 1 << 17  # transforms that are computed at once
 
 
 class BvhMotion:
@@ -41,14 +41,11 @@ class BvhMotion:
     """
 
     def __init__(self, model: "Model", clip: Clip, times: Array, top: int | None = None) -> None:
-        self._rest, self._evaluator, self._clip = Rest(model), Evaluator(model), clip
-        self._source = SourceMotion(clip, self._rest)
+        self._model, self._clip = model, clip
+        self._rest, self._evaluator = Rest(model), Evaluator(model)
         self._turn, self._matrix = to_y_up(model.up)
         self._root = clip.root_motion
         joints = range(len(self._rest.parents))
-        self.scaled = [
-            model.skeleton.names[joint] for joint in joints if self._source.differs("scale", joint)
-        ]
         self.kept, self.parents = np.ones(len(joints), bool), self._rest.parents.copy()
         if top is not None:
             for joint, parent in enumerate(self._rest.parents):
@@ -59,8 +56,11 @@ class BvhMotion:
         self.size = float(np.ptp(points, axis=0).max())
         self.positions = np.empty((len(times), len(joints), 3))
         self.angles = np.empty_like(self.positions)
-        for span in chunks(len(times), max(_AT_ONCE // len(joints), 1)):
-            self._fill(span, np.minimum(times[span], clip.duration))
+        scaled = np.zeros(len(joints), bool)
+        spans = list(chunks(len(times), max(_AT_ONCE // len(joints), 1)))
+        for span in shown(spans, len(spans), "sampling"):
+            scaled |= self._fill(span, times[span])
+        self.scaled = [model.skeleton.names[joint] for joint in np.flatnonzero(scaled)]
         follow(self.angles)
         off = np.abs(self.positions - ways).max(axis=(0, 2))
         same = _SAME * (np.linalg.norm(ways, axis=1) + 0.1 * self.size)
@@ -77,28 +77,31 @@ class BvhMotion:
         from_parents: Array = points - np.where(parents[:, None] >= 0, points[..., parents, :], 0.0)
         return from_parents
 
-    def _fill(self, span: slice, times: Array) -> None:
-        """Set positions and angles (of any turn) of some frames."""
-        points = self._evaluator.globals(self._clip, times)[..., :3, 3]
-        turns = self._turns(times)
+    def _fill(self, span: slice, times: Array) -> Array:
+        """Set positions and angles (of any turn) of some frames; return which joints (J,) are scaled."""
+        pose = self._model.pose(self._clip, times, loop="clamp")
+        points = self._evaluator.chain(pose.translation, pose.rotation, pose.scale)[..., :3, 3]
+        turns = self._turns(pose.rotation)
         if self._root is not None:
             travel = self._root.sample(times)
             points = points @ travel[:, :3, :3].swapaxes(1, 2) + travel[:, None, :3, 3]
             turns = quaternion_product(from_matrix(travel[:, :3, :3])[:, None], turns)
         points = points @ self._matrix.T
         turns = quaternion_product(quaternion_product(self._turn, turns), conjugate(self._turn))
-        parents = self.parents
-        back = conjugate(turns[:, parents])
-        back[:, parents < 0] = (0.0, 0.0, 0.0, 1.0)
+        back = conjugate(turns[:, self.parents])
+        back[:, self.parents < 0] = (0.0, 0.0, 0.0, 1.0)
         self.positions[span] = rotated(back, self._from_parents(points))
         self.angles[span] = to_euler(quaternion_product(back, turns), "ZXY", degrees=True)
+        off = np.abs(pose.scale - self._rest.scale) > _SAME * np.abs(self._rest.scale)
+        return np.asarray(off.any(axis=(0, 2)))
 
-    def _turns(self, times: Array) -> Array:
+    def _turns(self, rotation: Array) -> Array:
         """The rotations D(t) (N,J,4) that the joints have made from the rest pose, in scene space."""
         rest = self._rest
-        turns = np.empty((len(times), len(rest.parents), 4))
+        turns = quaternion_product(
+            unit(rotation.astype(np.float64)), np.broadcast_to(rest.flip, rotation.shape)
+        )
         for joint, parent in enumerate(rest.parents):
-            turns[:, joint] = self._source.local_rotation(joint, times)
             if parent >= 0:
                 turns[:, joint] = quaternion_product(turns[:, parent], turns[:, joint])
         return quaternion_product(turns, conjugate(rest.rotations))

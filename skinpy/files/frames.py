@@ -64,8 +64,8 @@ def posed_model(clip: Clip) -> "Model":
 
 
 def warn_left_out(clip: Clip, reason: str, kinds: Mapping[str, Sequence[str]]) -> None:
-    """Warn of what a file cannot hold of a clip: names by kind, of which empty kinds do not count."""
+    """Warn the caller of the method that writes of what a file cannot hold of a clip: names by kind."""
     lost = [f"{kind} ({quoted_list(list(dict.fromkeys(names)))})" for kind, names in kinds.items() if names]
     if lost:
         message = f"{reason}; of clip {quoted(clip.name)} are left out: {', '.join(lost)}"
-        warnings.warn(message, SkinpyWarning, stacklevel=2)
+        warnings.warn(message, SkinpyWarning, stacklevel=4)
