@@ -147,7 +147,7 @@ def test_what_fails_is_told_and_the_rest_is_converted(
     assert len(told) == 4
     for line, name in zip(told, ("broken.glb", "none.glb", "still.glb"), strict=False):
         assert line.startswith("skinpy: warning: ")
-        assert name in line
+        assert line.count(name) == 1
     assert told[-1] == "skinpy: 3 of 4 files were not converted"
     assert len(list((tmp_path / "out").iterdir())) == 3
     assert run(CHARACTER, "-o", tmp_path / "still.glb", "--to", "bvh") == 1

@@ -187,6 +187,8 @@ def long_work() -> dict[str, tuple[Callable[[Path], object], str]]:
         "texture": (lambda _: character().bake_texture(walk, fps=3), "baking clips"),
         "glb": (lambda folder: character().save(folder / "c.glb"), "writing c.glb"),
         "skn": (lambda folder: character().save(folder / "d.skn"), "writing d.skn"),
+        "bvh": (lambda folder: character().clips[walk].save(folder / "e.bvh"), "writing e.bvh"),
+        "npz": (lambda folder: character().clips[walk].to_npz(folder / "f.npz"), "writing f.npz"),
         "compress": (lambda _: character().clips[walk].compress(0.01), "compressing walk"),
         "quantize": (lambda _: storage.quantize(character().clips[walk], 0.01), "quantizing walk"),
         "compare": (lambda _: storage.compare(character(), walk, fps=5), "measuring walk"),

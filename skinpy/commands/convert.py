@@ -72,10 +72,12 @@ def _told(file: str, error: Exception) -> str:
     """The sentence of an error, which begins with the file."""
     if isinstance(error, LoadError):
         return with_option(error)
-    words = error.args[0] if isinstance(error, KeyError) else error
     if isinstance(error, OSError) and error.strerror:
-        words = f"{os.fsdecode(error.filename or file)}: {error.strerror}"
-    return f"{printable(file)}: {words}"
+        name = os.fsdecode(error.filename or file)
+        return (
+            f"{printable(file)}: {error.strerror}" if name == file else f"{printable(name)}: {error.strerror}"
+        )
+    return f"{printable(file)}: {error.args[0] if isinstance(error, KeyError) else error}"
 
 
 def _checked_suffix(options: Namespace) -> str:
