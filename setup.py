@@ -464,7 +464,7 @@ def extension(
     return kind(
         f"skinpy.{name}",
         sources=sources,
-        depends=files("csrc/**/*.h"),
+        depends=files("csrc/**/*.h", "csrc/**/*.inc"),
         define_macros=macros,
         extra_compile_args=[*options, *debug_args(), *include, *sanitizer_args()],
         extra_link_args=[*link_args, "-pthread", *sanitizer_args()],

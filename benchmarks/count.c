@@ -114,7 +114,7 @@ static void prepare_mode(bench *b, size_t sources, sk_blend_mode mode) {
   for (i = 0; i < sources; i++) {
     sk_sample_job job = sample_job(b, b->times + 1 + i);
     sk_sample_run(&job);
-    blended[i] = (sk_blend_source){job.poses, &weights[i], 0, NULL, SK_PRIORITY_LOW};
+    blended[i] = (sk_blend_source){job.poses, &weights[i], 0, NULL, SK_PRIORITY_LOW, false};
   }
   shared_blend = (sk_blend_job){&b->model.skeleton, &none, b->count, blended, sources, mode, 0.5, below.poses};
 }

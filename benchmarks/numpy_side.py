@@ -255,7 +255,8 @@ class NumpyModel:
     def crowd(self, clips: Any, times: Any, weights: Any) -> Any:
         """Blends of K clips, (N, K) each, weights that sum to 1 -> (N, S, 3, 4).
 
-        Weighted sums; quaternions on the side of the rest rotation, normalized.
+        Weighted sums; quaternions on the side of the rest rotation, normalized. Of three clips that is less
+        than skinpy does, which finds the mean rotation by an eigenvector.
         """
         used = np.unique(clips)
         moved = np.unique(np.concatenate([self.clips[c].moved for c in used]))

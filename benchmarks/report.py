@@ -138,7 +138,8 @@ Missed or not measured:
 
 - **one pose**: `model.palette(clip, t, out)`. **clip at 60 Hz**: every frame of a clip in one call.
   **crowd of 1,000**: `model.palette(clip, times, out)`, 1,000 times at random. **blend of 2, of 3**:
-  `model.crowd_palette`, 1,000 instances with clips, times and weights of their own.
+  `model.crowd_palette`, 1,000 instances with clips, times and weights of their own. NumPy and numba sum
+  quaternions with signs, which is less work than the mean rotation that skinpy finds for three.
 - **random times**: a batch of 1,000 times at random against the same times in order; single poses at random
   against single poses frame after frame.
 - **time lines**: one linear clip three times: with one time line for all channels, with a copy of it for

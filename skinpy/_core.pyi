@@ -10,7 +10,7 @@ from typing_extensions import Buffer, disjoint_base
 from ._types import Array, Floats, Loop, Rotation
 
 _Clip: TypeAlias = Clip | str | int | None
-_Entry: TypeAlias = tuple[Clip | Floats | None, float, float, int, Floats | None, int, Floats | None]
+_Entry: TypeAlias = tuple[Clip | Floats | None, float, float, int, Floats | None, int, Floats | None, bool]
 _Fades: TypeAlias = tuple[Floats | None, Floats | None, float, float]
 _Layer: TypeAlias = tuple[int, float, list[_Entry], _Fades | None]
 

@@ -55,12 +55,16 @@ def blend(
 
     Notes
     -----
-    At each joint, with ``w = weight * mask``, the translation is ``sum(w T) / sum(w)``, the scale likewise,
-    and the rotation ``normalize(sum(w R))``. Morph weights are treated as the joint that their mesh hangs on.
-    The sign of a quaternion is chosen so that it is nearer to the rest rotation; of two poses, so that both
-    are nearer to each other, which is their nlerp along the shorter arc. The order of the poses therefore
-    does not matter. If ``sum(w)`` is below 0.1 the rest pose takes the weight that is missing to 0.1; if it
-    is 0 the joint is at rest.
+    At each joint, with ``w = weight * mask``, the translation is ``sum(w T) / sum(w)``, and the scale
+    likewise. Morph weights are treated as the joint that their mesh hangs on. The rotation of two poses is
+    their nlerp along the shorter arc. That of three or more is the eigenvector of ``sum(w q q^T)`` with the
+    largest eigenvalue (Markley and others, "Averaging Quaternions", 2007), which depends smoothly on poses
+    and weights except where the two largest eigenvalues meet. The order of the poses does not matter. Of
+    both signs of a quaternion, the one nearer to the rest rotation is returned.
+
+    If ``sum(w)`` is below 0.1, the rest pose is one more pose, with the weight that is missing to 0.1; if it
+    is 0, the joint is at rest. Where a third weight becomes 0, two rotations that are 90 degrees apart can
+    change by up to 3.2 degrees, and more if they are farther apart; docs/blending.md has figures.
 
     Examples
     --------

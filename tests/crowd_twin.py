@@ -1,9 +1,9 @@
 """The float64 twin of crowds: instances of one model that blend up to four clips, from the formulas alone.
 
-An instance is a list of sources (motion, time, weight); T and S are sum(w x) / sum(w), R is
-normalize(sum(w q)) with the signs of q taken against the rest rotation, for two sources against each other.
-Where the sum of the weights is below 0.1 the rest pose takes what is missing to it. What all sources have bit
-by bit is kept bit by bit, which tells whether a joint is at rest.
+An instance is a list of sources (motion, time, weight); T and S are sum(w x) / sum(w), R is the
+mean_rotation of twin.py. Where the sum of the weights is below 0.1 the rest pose is one more source, with
+what is missing to it. What all sources have bit by bit is kept bit by bit, which tells whether a joint is at
+rest.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from twin import Array, Rig, nlerp, unit
+from twin import Array, Rig, mean_rotation
 
 THRESHOLD = 0.1
 PRECISION = 1e-6  # api.md, Precision: of max(size, largest distance from the origin)
@@ -29,20 +29,19 @@ def blended_pose(
     live = [
         (rig.pose(clip, time, loop, rotation), weight) for clip, time, weight in sources if clip >= 0 < weight
     ]
-    total = sum(weight for _, weight in live)
     if not live:
         return rest
-    t, s = (sum(w / total * pose[i] for pose, w in live) for i in (0, 2))
-    reference = live[0][0][1] if len(live) == 2 else rest[1]
-    q = sum(w / total * near(reference, pose[1]) for pose, w in live)
-    q = unit(near(rest[1], q))
+    total = sum(weight for _, weight in live)
+    if total < THRESHOLD:
+        live.append((rest, THRESHOLD - total))
+        total = THRESHOLD
+    weights = [weight / total for _, weight in live]
+    t, s = (sum(w * pose[i] for (pose, _), w in zip(live, weights, strict=True)) for i in (0, 2))
+    q = np.stack([mean_rotation([pose[1][j] for pose, _ in live], weights) for j in range(len(rest[1]))])
+    q = np.where((q * rest[1]).sum(-1, keepdims=True) < 0, -q, q)
     first = live[0][0]
     same = np.all([all_equal(pose, first) for pose, _ in live], axis=0)[:, None]
     t, q, s = (np.where(same, a, b) for a, b in zip(first, (t, q, s), strict=True))
-    if total < THRESHOLD:
-        u = total / THRESHOLD
-        t, s = ((1 - u) * rest[i] + u * x for i, x in ((0, t), (2, s)))
-        q = np.stack([nlerp(a, b, u) for a, b in zip(rest[1], q, strict=True)])
     return t, q, s
 
 
@@ -50,11 +49,6 @@ def all_equal(a: Sequence[Array], b: Sequence[Array]) -> Any:
     """(J,): whether T, R and S of two poses are the same float32 numbers."""
     parts = [(x.astype(np.float32) == y.astype(np.float32)).all(-1) for x, y in zip(a, b, strict=True)]
     return np.all(parts, axis=0)
-
-
-def near(reference: Array, q: Array) -> Array:
-    """Each of the quaternions with the sign that is nearer to its reference."""
-    return np.where((reference * q).sum(-1, keepdims=True) < 0, -q, q)
 
 
 def instance_globals(rig: Rig, sources: Sequence[Source], root: Any = None, **options: Any) -> Array:

@@ -1,5 +1,8 @@
 """Blending of poses against a float64 twin of the formulas in csrc/core/pose/sk_blend.h, and by properties.
 
+The mean of three rotations and more is that of F. L. Markley and others, "Averaging Quaternions" (2007), for
+which the twin asks LAPACK.
+
 Tolerance 2e-6 absolute: numbers of about 1, in float32 at both ends, with all sums in float64 between."""
 
 from collections.abc import Iterator
@@ -8,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import SIMD
+from twin import mean_rotation
 
 import skinpy
 from skinpy import Clip, Mask, Model, Pose, _core, blend
@@ -80,19 +84,13 @@ def twin(
         live = [i for i in range(len(w)) if w[i] > 0]
         if not live:
             continue
-        reference = poses[live[0]].rotation[j] if len(live) == 2 else rest.rotation[j]
-        signs = {i: -1.0 if np.dot(reference.astype(float), poses[i].rotation[j]) < 0 else 1.0 for i in live}
-        total = w.sum()
-        rt = sum(w[i] * poses[i].translation[j].astype(float) for i in live) / total
-        rs = sum(w[i] * poses[i].scale[j].astype(float) for i in live) / total
-        rr = sum(w[i] * signs[i] * poses[i].rotation[j].astype(float) for i in live)
-        rr = rr / np.linalg.norm(rr)
-        if total < 0.1:
-            u = total / 0.1
-            sign = -1.0 if rr @ r[j] < 0 else 1.0
-            rt, rs = t[j] + u * (rt - t[j]), s[j] + u * (rs - s[j])
-            rr = (1 - u) * r[j] + u * sign * rr
-            rr = rr / np.linalg.norm(rr)
+        total = max(w.sum(), 0.1)
+        sources = [(w[i], poses[i].translation[j], poses[i].rotation[j], poses[i].scale[j]) for i in live]
+        if w.sum() < 0.1:
+            sources.append((0.1 - w.sum(), t[j], r[j], s[j]))
+        rt = sum(one[0] * one[1].astype(float) for one in sources) / total
+        rs = sum(one[0] * one[3].astype(float) for one in sources) / total
+        rr = mean_rotation([one[2] for one in sources], [one[0] for one in sources])
         t[j], r[j], s[j] = rt, rr, rs
     return t, r, s
 
@@ -204,6 +202,125 @@ def test_poses_of_two_models_do_not_blend(model: Model) -> None:
         blend([model.pose(), skinpy.crane().pose()], [0.5, 0.5])
 
 
+# ---- means of three and more --------------------------------------------------------------------------
+
+KINDS = ["any", "near", "nearly the same", "opposite", "about one axis", "one of 1e-6", "little weight"]
+#: From this gap between the two largest eigenvalues on, 1e-6. Weights and M are float32 on the SIMD paths:
+#: what they round, about 3e-8, is divided by the gap.
+CLEAR = 0.05
+
+
+def many_rotations(kind: str, count: int, joints: int) -> tuple[Any, Any]:
+    """Rotations (N, K, J, 4) and weights (N, K)."""
+    rng = np.random.default_rng([KINDS.index(kind), count])
+    q = rng.normal(size=(60, count, joints, 4))
+    if kind in ("near", "nearly the same"):
+        q = q * (0.3 if kind == "near" else 1e-4) + rng.normal(size=(60, 1, joints, 4))
+    if kind == "opposite":
+        q[:, 1] = 1e-3 * q[:, 1] - q[:, 0]
+    if kind == "about one axis":
+        q[..., :2] = 0
+    weights = rng.dirichlet(np.ones(count), 60)
+    if kind == "one of 1e-6":
+        weights[:, -1] = 1e-6
+        weights[:, 0] += 0.1
+    if kind == "little weight":
+        weights *= 0.07
+    return (q / np.linalg.norm(q, axis=-1, keepdims=True)).astype(np.float32), weights
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("count", [3, 4, 9])
+def test_three_and_more_have_the_mean_of_markley(model: Model, kind: str, count: int) -> None:
+    """Any order of the poses gives it. Where the two largest eigenvalues meet it is a unit quaternion all the
+    same, whose sum of w (q . v)^2 is the largest."""
+    rest = model.skeleton.rotation.astype(np.float64)
+    q, weights = many_rotations(kind, count, len(rest))
+    poses = []
+    for k in range(count):
+        pose = model.pose(None, np.zeros(len(q)))
+        pose.rotation = q[:, k]
+        poses.append(pose)
+    products = np.einsum("nk,nkji,nkjl->njil", weights, q.astype(np.float64), q.astype(np.float64))
+    missing = np.maximum(0.1 - weights.sum(1), 0)
+    products += missing[:, None, None, None] * rest[:, :, None] * rest[:, None, :]
+    products /= products.trace(axis1=-2, axis2=-1)[..., None, None]
+    eigenvalues, vectors = np.linalg.eigh(products)
+    clear = eigenvalues[..., 3] - eigenvalues[..., 2] > CLEAR
+    assert clear.mean() > 0.5
+    order = np.random.default_rng(count).permutation(count)
+    for number in (range(count), order):
+        found = blend([poses[k] for k in number], [weights[:, k] for k in number]).rotation.astype(np.float64)
+        assert same_rotations(found[clear], vectors[..., 3][clear]) <= 1e-6
+        assert np.abs(np.linalg.norm(found, axis=-1) - 1).max() <= 1e-6
+        assert (found * rest).sum(-1).min() > -1e-5
+        sums = np.einsum("nji,njil,njl->nj", found, products, found)
+        assert (eigenvalues[..., 3] - sums).max() <= 1e-6
+
+
+def about_z(model: Model, degrees: float) -> Pose:
+    pose = model.pose()
+    angle = np.radians(degrees) / 2
+    pose.rotation = np.tile([0, 0, np.sin(angle), np.cos(angle)], (len(model.skeleton.names), 1))
+    return pose
+
+
+@pytest.mark.parametrize("degrees", [(10, 40, -30), (0, 80, 170), (100, -130, 20, 60), (120, -120, 175)])
+def test_turns_about_one_axis_have_the_mean_of_directions(degrees: tuple[float, ...]) -> None:
+    """By hand: the mean of angles is the direction of sum w (cos, sin)."""
+    model = chain_of(9, np.random.default_rng(1))
+    weights = np.arange(1, len(degrees) + 1) / 3
+    x, y = (float(weights @ f(np.radians(degrees))) for f in (np.cos, np.sin))
+    found = blend([about_z(model, one) for one in degrees], weights.tolist()).rotation
+    assert same_rotations(found, about_z(model, float(np.degrees(np.arctan2(y, x)))).rotation) <= 1e-6
+
+
+def test_a_third_pose_of_little_weight_turns_nothing() -> None:
+    """With signs taken against the rest rotation, 120 and -120 degrees gave 0 as soon as a third weighed."""
+    model = chain_of(9, np.random.default_rng(1))
+    low, high = about_z(model, -120), about_z(model, 120)
+    alone = blend([low, high], [0.5, 0.5])
+    assert same_rotations(alone.rotation, about_z(model, 180).rotation) <= 1e-6
+    for third in (0.0, 5.0, 100.0):
+        for order in ([0, 1, 2], [2, 1, 0], [1, 2, 0]):
+            poses, weights = [low, high, about_z(model, third)], [0.5, 0.5, 1e-6]
+            found = blend([poses[n] for n in order], [weights[n] for n in order]).rotation
+            assert (
+                np.abs(found - alone.rotation).max() <= 3e-6
+            )  # 1e-6 of 180 degrees over a gap of 0.5; with its sign
+
+
+def test_rotations_that_have_no_mean() -> None:
+    """The projection of the rest rotation, whatever the order: turns by thirds, and four at right angles."""
+    model = chain_of(9, np.random.default_rng(1))
+    half_turns = [model.pose() for _ in range(4)]
+    for pose, q in zip(half_turns, np.eye(4), strict=True):
+        pose.rotation = np.tile(q, (9, 1))
+    for poses in ([about_z(model, one) for one in (0, 120, 240)], half_turns, half_turns[1:]):
+        for turn in range(len(poses)):
+            found = blend(poses[turn:] + poses[:turn], [1.0] * len(poses)).rotation
+            assert same_rotations(found, model.skeleton.rotation) <= 1e-6
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_the_rest_pose_is_a_source_where_weights_are_little(model: Model, count: int) -> None:
+    rng = np.random.default_rng(count)
+    poses, weights = [near_pose(model, rng) for _ in range(count)], [0.02] * count
+    check(blend(poses, weights), twin(model, poses, weights))
+
+
+def test_clips_of_a_plane_are_averaged_two_like_three() -> None:
+    rng = np.random.default_rng(14)
+    model = chain_of(13, rng)
+    entries: list[Any] = [(model.clips[n], 0.0, w, 0, None, 0, None, True) for n, w in ((0, 0.3), (1, 0.7))]
+    layers: list[Any] = [(BASE, 0.5, entries)]
+    found = model._mix_pose(layers, model.pose()).rotation
+    first, second = (clip.sample(0.0).rotation for clip in model.clips[:2])
+    wanted = [mean_rotation([a, b], [0.3, 0.7], plane=True) for a, b in zip(first, second, strict=True)]
+    assert same_rotations(found, wanted) <= 1e-6
+    assert same_rotations(found, blend([model.pose(0), model.pose(1)], [0.3, 0.7]).rotation) > 1e-3
+
+
 # ---- masks -------------------------------------------------------------------------------------------
 
 
@@ -283,7 +400,9 @@ def random_layers(model: Model, rng: np.random.Generator) -> list[Any]:
             mask[rng.random(joints) < 0.3] = 1
             weight = float(rng.choice([0.0, 0.03, 0.4, 1.0]))
             masked = mask.astype(np.float32) if rng.random() < 0.7 else None
-            entries.append((clip.additive("rest") if mode == ADD else clip, 0.0, weight, 0, masked, 0))
+            plane = bool(rng.random() < 0.2)
+            clip = clip.additive("rest") if mode == ADD else clip
+            entries.append((clip, 0.0, weight, 0, masked, 0, None, plane))
         layers.append((mode, 0.5, entries))
     return layers
 

@@ -255,3 +255,41 @@ def test_a_controller_plays_all_clips_of_a_space_at_one_phase(model: skinpy.Mode
     track.parameter = 1.0
     assert track.phase == pytest.approx(0.4)
     assert np.abs(controller.pose().translation - parts[1].translation).max() < 1e-6
+
+
+def test_nothing_jumps_at_edges_and_points_of_a_plane() -> None:
+    """Clips that are up to 140 degrees apart, along lines that cross edges and points: no joint turns by more
+    than the step explains. With nlerp at an edge and the eigenvector beside it some do."""
+    rng = np.random.default_rng(6)
+    names, count = [f"j{number}" for number in range(9)], 5
+    rest = np.tile(np.eye(4), (9, 1, 1))
+    corners: dict[str, Any] = {"positions": np.eye(3), "faces": [[0, 1, 2]], "joints": np.zeros((3, 1), int)}
+    model = skinpy.Model.from_arrays(names, np.arange(9) - 1, rest, **corners, weights=np.ones((3, 1)))
+    axis = rng.normal(size=(count, 9, 3))
+    angle = rng.uniform(0, np.radians(35), (count, 9, 1))  # half of the angle from the rest rotation
+    turns = np.concatenate(
+        [np.sin(angle) * axis / np.linalg.norm(axis, axis=-1, keepdims=True), np.cos(angle)], -1
+    )
+    model = model.add_clips(
+        [
+            skinpy.Clip.from_arrays(name, times=[0.0, 1.0], joints=names, rotation=np.stack([turn, turn]))
+            for name, turn in zip("abcdm", turns, strict=True)
+        ]
+    )
+    controller = skinpy.AnimationController(model)
+    track = controller.play(BlendSpace2D(SQUARE))
+    for start, end in (
+        ((0.25, -0.1), (0.25, 1.1)),
+        ((0, 0), (1, 1)),
+        ((0.3, 0.5), (0.7, 0.5)),
+        ((-0.2, 0), (1.2, 0)),
+    ):
+        found = []
+        for u in np.linspace(0, 1, 401):
+            track.parameter = (start[0] + u * (end[0] - start[0]), start[1] + u * (end[1] - start[1]))
+            found.append(controller.pose().rotation.astype(np.float64))
+        cosine = np.abs((np.array(found[1:]) * found[:-1]).sum(-1))
+        step = np.degrees(2 * np.arccos(np.minimum(cosine, 1.0))).max()
+        assert (
+            step < 3.0
+        )  # 140 degrees along half a unit, at the steepest some four times as fast; 0.003 units a step

@@ -11,7 +11,7 @@ from typing import Any
 import builders
 import numpy as np
 import pytest
-from crowd_twin import assert_palette, instance_globals, instance_palette, near, reach_of
+from crowd_twin import assert_palette, instance_globals, instance_palette, reach_of
 from twin import Rig
 
 import skinpy
@@ -176,12 +176,9 @@ def test_rotations_that_nearly_cancel(k: int) -> None:
     index, weights = rng.integers(0, len(crowd.model.clips), (200, k)), rng.uniform(0.5, 1, (200, k))
     weights[:60] = 1.0
     got = crowd.model.crowd_palette(crowd.model.clips, index, 0.0, weights=weights)
-    lengths = [
-        np.linalg.norm(blended_sum(crowd.rig, i, w), axis=-1).min()
-        for i, w in zip(index, weights, strict=True)
-    ]
-    clear = np.array(lengths) > 1e-3  # what cancels altogether has no direction
-    assert clear.sum() > 100 and (np.array(lengths)[clear] < 0.3).any() == (k > 2)
+    distances = np.array([distance(crowd.rig, i, w) for i, w in zip(index, weights, strict=True)])
+    clear = distances > (1e-3 if k == 2 else 5e-3)  # what cancels altogether has no direction
+    assert clear.sum() > 100 and (distances[clear] < 0.05).any() == (k > 2)
     crowd.check(got[clear], index[clear], np.zeros((clear.sum(), k)), weights[clear])
     for n in range(len(index)):
         alone = crowd.model.crowd_palette(
@@ -190,11 +187,16 @@ def test_rotations_that_nearly_cancel(k: int) -> None:
         assert np.array_equal(alone[0], got[n])
 
 
-def blended_sum(rig: Rig, index: Any, weights: Any) -> Any:
-    """(J, 4) The weighted sum of rotations before it is normalized."""
+def distance(rig: Rig, index: Any, weights: Any) -> Any:
+    """How far the rotations of any joint are from canceling each other: the length of the sum of two, and by
+    how much the largest eigenvalue exceeds the second one where there are more."""
     turns = np.array([rig.pose(int(clip), 0.0)[1] for clip in index])
-    reference = turns[0] if len(turns) == 2 else rig.pose(None, 0.0)[1]
-    return ((weights / weights.sum())[:, None, None] * near(reference, turns)).sum(0)
+    shares = weights / weights.sum()
+    if len(turns) == 2:
+        turns[1] *= np.where((turns[0] * turns[1]).sum(-1) < 0, -1, 1)[:, None]
+        return np.linalg.norm((shares[:, None, None] * turns).sum(0), axis=-1).min()
+    eigenvalues = np.linalg.eigvalsh(np.einsum("k,kji,kjl->jil", shares, turns, turns))
+    return (eigenvalues[:, 3] - eigenvalues[:, 2]).min()
 
 
 # ---- properties ---------------------------------------------------------------------------------------

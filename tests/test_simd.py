@@ -255,21 +255,25 @@ def crowd_of(rng: np.random.Generator, case: Case, count: int, k: int) -> tuple[
 
 
 def steady(case: Case, index: Any, times: Any, weights: Any, **how: Any) -> Any:
-    """(N,): whether an instance's blended rotations have a direction: quaternions that do not cancel each
-    other, and none at a right angle to what its sign is taken against."""
+    """(N,): whether an instance's blended rotations have a direction.
+
+    Two must not be at a right angle to each other, as quaternions; of more, one eigenvalue must be the
+    largest.
+    """
     q = np.stack([case.model.pose(clip, times, **how).rotation for clip in case.clips]).astype(np.float64)
     q = np.take_along_axis(q, np.maximum(index, 0)[None, ..., None, None], 0)[0]  # (N,K,J,4)
-    weights = np.where(index < 0, 0.0, weights)[..., None, None]
+    rest = np.broadcast_to(case.model.skeleton.rotation.astype(np.float64), (len(q), 1, *q.shape[2:]))
+    weights = np.where(index < 0, 0.0, weights)
+    missing = np.maximum(0.1 - weights.sum(1), 0)[:, None]
+    weights, q = np.concatenate([weights, missing], 1), np.concatenate([q, rest], 1)
+    sums = np.einsum("nk,nkji,nkjl->njil", weights / weights.sum(1, keepdims=True), q, q)
+    eigenvalues = np.linalg.eigvalsh(sums)
+    apart = (eigenvalues[..., 3] - eigenvalues[..., 2]).min(-1)
     used = weights > 0
-    first = np.take_along_axis(q, used.argmax(1, keepdims=True), 1)
-    rest = case.model.skeleton.rotation.astype(np.float64)
-    two = used.sum(1, keepdims=True) == 2
-    dots = (np.where(two, first, rest) * q).sum(-1, keepdims=True)
-    mean = (weights * np.where(dots < 0, -q, q)).sum(1) / np.maximum(weights.sum(1), 1e-30)
-    clear = np.where(used, np.abs(dots), 1.0).min((1, 2, 3)) > 1e-4
-    length = np.linalg.norm(mean, axis=-1).min(-1)
-    upright = np.abs((rest * mean).sum(-1)).min(-1)
-    return (used.sum((1, 2, 3)) < 2) | (clear & (length > 0.4) & (upright > 1e-4))
+    first, last = used.argmax(1), used.shape[1] - 1 - used[:, ::-1].argmax(1)
+    each = np.arange(len(q))
+    dots = np.abs((q[each, first] * q[each, last]).sum(-1)).min(-1)
+    return (used.sum(1) < 2) | np.where(used.sum(1) == 2, dots > 1e-4, apart > 0.1)
 
 
 @needs_simd

@@ -153,6 +153,21 @@ class Motion:
 # ---------------------------------------------------------------------------------------------- the rig
 
 
+def mean_rotation(rotations: Any, weights: Any, plane: bool = False) -> Array:
+    """The mean (4,) of K unit quaternions that weigh.
+
+    Of two it is the nlerp along the shorter arc; of more, and of two with `plane`, the eigenvector of
+    sum(w q qT) with the largest eigenvalue, by LAPACK.
+    """
+    q, w = np.asarray(rotations, np.float64), np.asarray(weights, np.float64)
+    if len(q) == 1:
+        return np.array(q[0])
+    if len(q) == 2 and not plane:
+        return unit(w[0] * q[0] + w[1] * (-q[1] if q[0] @ q[1] < 0 else q[1]))
+    found: Array = np.linalg.eigh(np.einsum("k,ki,kj->ij", w, q, q))[1][:, -1]
+    return found
+
+
 def blended_normals(blended: Array, normals: Array) -> Array:
     """normalize(inverse transpose * n) by cofactors times the determinant's sign: right for mirrors too."""
     m = blended[..., :3, :3]

@@ -231,6 +231,7 @@ const char ext_crowd_palette_doc[] =
     "TypeError\n"
     "    If `clips` is not a sequence, an index is not an integer, or `out` is not an array.\n"
     "\nNotes\n-----\n"
-    "The result is the palette of `blend` of the poses of the clips: weights are normalized, and two clips\n"
-    "are blended by lerp and nlerp. If the sum of the weights is below 0.1, the rest pose has the weight that\n"
-    "is missing to 0.1; if it is 0, or every index is -1, the result is the rest pose.\n";
+    "The result is the palette of `blend` of the poses of the clips: weights are normalized, two clips are\n"
+    "blended by lerp and nlerp, and the rotations of more by their mean. If the sum of the weights is below\n"
+    "0.1, the rest pose has the weight that is missing to 0.1; if it is 0, or every index is -1, the result\n"
+    "is the rest pose.\n";

@@ -2,7 +2,7 @@
    _blend, which blends poses.
 
       A layer is a tuple (mode, priority_blend, entries[, fades]), and an entry a tuple (clip, time, weight, loop, mask,
-   priority[, signs]). mode, loop and priority are numbers of the core's enums, clip is a bound Clip, None (the rest
+   priority[, signs[, plane]]). mode, loop and priority are numbers of the core's enums, plane is that of sk_blend_source, clip is a bound Clip, None (the rest
    pose) or a given pose: a float32 array of its T, R, S and morph weights. mask is a float32 array (J,) or None.
 
       signs and fades are for what must not jump in time (sk_mix.h). Signs are a float32 array (2, J, 4) or None: its
@@ -118,16 +118,19 @@ static int read_entry(ext_state *state, ext_model *model, PyObject *value, mix *
   mix_entry *entry = &m->entries[m->entries_read];
   sk_blend_source *source = &m->sources[m->entries_read];
   Py_ssize_t joints = m->model->skeleton.joint_count, size = PyTuple_Check(value) ? PyTuple_Size(value) : 0;
-  int loop, priority;
-  if (size != 6 && size != 7) {
-    PyErr_SetString(PyExc_TypeError, "an entry must be a tuple (clip, time, weight, loop, mask, priority[, signs])");
+  int loop, priority, plane;
+  if (size < 6 || size > 8) {
+    PyErr_SetString(PyExc_TypeError,
+                    "an entry must be a tuple (clip, time, weight, loop, mask, priority[, signs[, plane]])");
     return 0;
   }
   memset(entry, 0, sizeof *entry);
   m->entries_read++;
   if (!read_motion(state, model, PyTuple_GetItem(value, 0), m, entry)) return 0;
-  if (size == 7 && !read_rows(PyTuple_GetItem(value, 6), "signs", true, joints, 4, &entry->signs)) return 0;
+  if (size > 6 && !read_rows(PyTuple_GetItem(value, 6), "signs", true, joints, 4, &entry->signs)) return 0;
   m->signs[m->entries_read - 1] = entry->signs.data;
+  plane = size > 7 ? PyObject_IsTrue(PyTuple_GetItem(value, 7)) : 0;
+  if (plane < 0) return 0;
   entry->time = PyFloat_AsDouble(PyTuple_GetItem(value, 1));
   entry->weight = PyErr_Occurred() ? 0.0 : PyFloat_AsDouble(PyTuple_GetItem(value, 2));
   if (PyErr_Occurred()) return 0;
@@ -135,8 +138,8 @@ static int read_entry(ext_state *state, ext_model *model, PyObject *value, mix *
   priority = loop < 0 ? -1 : read_number(PyTuple_GetItem(value, 5), SK_PRIORITY_COUNT, "priority");
   if (priority < 0 || !read_mask(PyTuple_GetItem(value, 4), joints, &entry->mask)) return 0;
   entry->loop = (sk_loop)loop;
-  *source =
-      (sk_blend_source){mix_pose(m, m->entries_read - 1), &entry->weight, 0, entry->mask.data, (sk_priority)priority};
+  *source = (sk_blend_source){
+      mix_pose(m, m->entries_read - 1), &entry->weight, 0, entry->mask.data, (sk_priority)priority, plane};
   return 1;
 }
 
@@ -401,8 +404,8 @@ static int read_input(ext_state *state, ext_pose *result, PyObject *const *value
     ext_raise(state, &error, NULL);
     return 0;
   }
-  *source = (sk_blend_source){input->pose.pose, input->weights.data, weights.count == shape->count, input->mask.data,
-                              SK_PRIORITY_LOW};
+  *source = (sk_blend_source){input->pose.pose, input->weights.data, weights.count == shape->count,
+                              input->mask.data, SK_PRIORITY_LOW,     false};
   return 1;
 }
 

@@ -401,7 +401,7 @@ static const char mix_pose_doc[] =
     "_mix_pose($self, layers, pose)\n--\n\n"
     "Overwrite a pose with the blend of layers and return it.\n\n"
     "Layers are a list of tuples (mode, priority_blend, entries[, fades]), and entries a list of tuples (clip,\n"
-    "time, weight, loop, mask, priority[, signs]); csrc/ext/ext_mix.c explains them.";
+    "time, weight, loop, mask, priority[, signs[, plane]]); csrc/ext/ext_mix.c explains them.";
 
 static const char mix_palette_doc[] =
     "_mix_palette($self, layers, out=None, *, affine=None, root=None, inverse_root=False)\n--\n\n"

@@ -3,9 +3,10 @@
 A parameter is a number (speed) or a pair (speed and turning speed). Between two points of a line the weights
 are linear. In the plane they are barycentric in the triangle around the parameter, of a Delaunay
 triangulation of the points (see triangles.py). At most three clips have a weight at a time, weights are
-continuous, and at a point its clip is alone. Gradient band interpolation (R. S. Johansen, "Automated
-Semi-Procedural Animation for Character Locomotion", 2009, section 6.3) is smoother, but blends any number of
-clips at once.
+continuous, and at a point its clip is alone. Rotations in the plane are averaged by the rule for three poses
+even if two clips have a weight, so that nothing jumps at the edges of triangles. Gradient band interpolation
+(R. S. Johansen, "Automated Semi-Procedural Animation for Character Locomotion", 2009, section 6.3) is
+smoother, but blends any number of clips at once.
 """
 
 from __future__ import annotations
@@ -407,6 +408,11 @@ class BoundBlendSpace(Strict):
     def clips(self) -> tuple[Clip, ...]:
         """The clips in the order of the points."""
         return self._clips
+
+    @property
+    def in_plane(self) -> bool:
+        """Whether the parameter is a pair, so that up to three clips have weight."""
+        return isinstance(self._space, BlendSpace2D)
 
     @property
     def parameter(self) -> Parameter:

@@ -64,7 +64,7 @@ def _mean(model: Model, entries: list[Entry]) -> Floats:
 def _mean_difference(model: Model, entries: list[Entry], shares: Array) -> Floats:
     """Return the mean of additive clips: of rotations the sum that the core makes, without its length 1."""
     joints = shares.shape[1]
-    rows = np.array([_row(model, [(*entry[:2], 1.0, entry[3], None, 0, None)]) for entry in entries])
+    rows = np.array([_row(model, [(*entry[:2], 1.0, entry[3], None, 0, None, False)]) for entry in entries])
     turns = rows[:, 3 * joints : 7 * joints].reshape(len(rows), joints, 4)
     turns *= np.where(turns[..., 3:] < 0, -1, 1)
     shares = shares / np.maximum(shares.sum(0), 1e-30)

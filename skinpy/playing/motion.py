@@ -15,6 +15,7 @@ class Motion:
     def __init__(self, clip: Clip | None, space: Any = None) -> None:
         self.clip = clip  #: of a blend space the clip with the largest weight; None for the rest pose
         self.space = space
+        self.plane = space is not None and space.in_plane
         self.parameter: Any = None
         self.held: Floats | None = None  #: a pose that stands still, in place of a clip; see `fades`
         self.samples: tuple[tuple[Clip | None, float], ...] = ((clip, 1.0),)  #: clips and their weights

@@ -285,8 +285,8 @@ class Playback:
         if self.schedule.ramps:
             self._move_ramps(planned, clips, moving)
             return planned
-        for entries, index, track, rate, _, clip, weight, loop, mask, priority, signs in clips:
-            entries[index] = (clip, track._position * rate, weight, loop, mask, priority, signs)
+        for entries, index, track, rate, _, clip, weight, loop, mask, priority, signs, plane in clips:
+            entries[index] = (clip, track._position * rate, weight, loop, mask, priority, signs, plane)
         return planned
 
     def _move_ramps(
@@ -294,9 +294,9 @@ class Playback:
     ) -> None:
         """Update what `planned` gives the core while weights and fades are on their way."""
         time = self.time
-        for entries, index, track, rate, share, clip, _, loop, mask, priority, signs in clips:
+        for entries, index, track, rate, share, clip, _, loop, mask, priority, signs, plane in clips:
             weight = track._strength(time) * share
-            entries[index] = (clip, track._position * rate, weight, loop, mask, priority, signs)
+            entries[index] = (clip, track._position * rate, weight, loop, mask, priority, signs, plane)
         for number, layer in moving:
             mode, _, entries, _ = planned[number]
             planned[number] = mode, layer.priority_blend.at(time), entries, _fades(layer, time)
@@ -315,9 +315,9 @@ class Playback:
     def _planned_once(self, layers: list[Layer], shift: float) -> list[PlannedLayer]:
         """Return layers for the core, `shift` seconds before or after the present time."""
         planned, clips, _, _ = self._find_plan(layers, self.time + shift)
-        for entries, index, track, rate, _, clip, weight, loop, mask, priority, signs in clips:
+        for entries, index, track, rate, _, clip, weight, loop, mask, priority, signs, plane in clips:
             position = track._position_near(shift) * rate
-            entries[index] = (clip, position, weight, loop, mask, priority, signs)
+            entries[index] = (clip, position, weight, loop, mask, priority, signs, plane)
         return planned
 
     def _find_plan(self, layers: list[Layer], time: float) -> _Plan:

@@ -21,8 +21,8 @@ __all__ = ["PassedEvent", "Track"]
 
 Priority = Literal["low", "high"]
 
-#: What the core samples: clip or held pose, time, weight, loop, mask, priority, signs.
-Entry = tuple[_core.Clip | Floats | None, float, float, int, Floats | None, int, Floats | None]
+#: What the core samples: clip or held pose, time, weight, loop, mask, priority, signs, plane.
+Entry = tuple[_core.Clip | Floats | None, float, float, int, Floats | None, int, Floats | None, bool]
 #: How an entry of a list is made at every frame: the list, the index, and the track whose position times a
 #: rate is the time, and whose strength times a share is the weight; then the rest of the entry.
 PlannedClip = tuple[
@@ -37,6 +37,7 @@ PlannedClip = tuple[
     Floats | None,
     int,
     Floats | None,
+    bool,
 ]
 
 LOOPS: tuple[Loop, ...] = ("wrap", "clamp", "pingpong", "once")  # the numbers of the core's enums
@@ -279,7 +280,16 @@ class Track:
             if motion.space is not None and clip is not None:  # the clips of a space have one phase
                 rate = clip.duration / motion.duration if motion.duration > 0 else 0.0
             played = clip if motion.held is None else motion.held
-            entry = (played, 0.0, strength * share, self._loop, self._mask_array, self._priority, signs)
+            entry = (
+                played,
+                0.0,
+                strength * share,
+                self._loop,
+                self._mask_array,
+                self._priority,
+                signs,
+                motion.plane,
+            )
             clips.append((entries, len(entries), self, rate, share, played, *entry[2:]))
             entries.append(entry)
             signs = None

@@ -129,6 +129,51 @@ static void opposite_turns_give_a_rotation_all_the_same(void) {
   free(a), free(b), free(out);
 }
 
+/* By hand: the mean of angles about one axis is the direction of sum w (cos, sin), for the eigenvector too. */
+static void three_turns_about_an_axis_have_the_mean_of_directions(void) {
+  static const double weights[] = {1, 2, 1.5}, degrees[] = {-130, 100, 20}, radian = 3.14159265358979 / 180;
+  sk_blend_source sources[3];
+  float *poses[3], *out = new_pose();
+  double x = 0, y = 0;
+  int i, first;
+  for (i = 0; i < 3; i++) {
+    poses[i] = make_pose((float)i, degrees[i], 1, 0);
+    x += weights[i] * cos(degrees[i] * radian), y += weights[i] * sin(degrees[i] * radian);
+  }
+  for (first = 0; first < 3; first++) { /* in any order */
+    for (i = 0; i < 3; i++)
+      sources[i] =
+          (sk_blend_source){pose_of(poses[(first + i) % 3]), &weights[(first + i) % 3], 0, NULL, SK_PRIORITY_LOW};
+    run(SK_BLEND_BASE, sources, 3, 0.5, out);
+    CHECK_NEAR(degrees_of(out, 0), atan2(y, x) / radian, 1e-4);
+    CHECK_NEAR(out[0], 5 / 4.5, 1e-6);
+  }
+  for (i = 0; i < 3; i++) free(poses[i]);
+  free(out);
+}
+
+static void a_third_source_of_little_weight_turns_nothing(void) {
+  static const double weights[] = {1, 1, 1e-6};
+  float *a = make_pose(0, 120, 1, 0), *b = make_pose(0, -120, 1, 0), *c = make_pose(0, 0, 1, 0), *out = new_pose();
+  sk_blend_source sources[] = {{pose_of(a), &weights[0], 0, NULL, SK_PRIORITY_LOW},
+                               {pose_of(b), &weights[1], 0, NULL, SK_PRIORITY_LOW},
+                               {pose_of(c), &weights[2], 0, NULL, SK_PRIORITY_LOW}};
+  CHECK_NEAR(degrees_of(run(SK_BLEND_BASE, sources, 2, 0.5, out), 0), 180, 1e-4);
+  CHECK_NEAR(degrees_of(run(SK_BLEND_BASE, sources, 3, 0.5, out), 0), 180, 1e-4);
+  free(a), free(b), free(c), free(out);
+}
+
+/* Turns by thirds: the eigenvalues meet, and the one nearest to the rest rotation is taken. */
+static void where_no_mean_is_better_there_is_the_nearest_to_rest(void) {
+  static const double one = 1;
+  float *a = make_pose(0, 240, 1, 0), *b = make_pose(0, 120, 1, 0), *c = make_pose(0, 0, 1, 0), *out = new_pose();
+  sk_blend_source sources[] = {{pose_of(a), &one, 0, NULL, SK_PRIORITY_LOW},
+                               {pose_of(b), &one, 0, NULL, SK_PRIORITY_LOW},
+                               {pose_of(c), &one, 0, NULL, SK_PRIORITY_LOW}};
+  CHECK_NEAR(degrees_of(run(SK_BLEND_BASE, sources, 3, 0.5, out), 0), 0, 1e-4);
+  free(a), free(b), free(c), free(out);
+}
+
 static void weights_are_checked(void) {
   const double good[] = {0, 1e30}, negative[] = {1, -1e-9}, wrong[] = {NAN, INFINITY};
   sk_error error;
@@ -181,9 +226,12 @@ static void compare_blends(uint64_t *state, int joints, size_t count, sk_blend_m
     memory[k] = check_copy(rest, bytes);
     draw_pose(state, joints, check_random(state) % 3 == 0, memory[k]);
     weights[k] = check_random(state) % 4 ? fabs(draw(state)) : 0.0;
-    sources[k] = (sk_blend_source){pose_in(memory[k], joints), &weights[k], 0,
+    sources[k] = (sk_blend_source){pose_in(memory[k], joints),
+                                   &weights[k],
+                                   0,
                                    check_random(state) % 2 ? check_copy(masks, (size_t)joints * sizeof(float)) : NULL,
-                                   SK_PRIORITY_LOW};
+                                   SK_PRIORITY_LOW,
+                                   check_random(state) % 4 == 0};
   }
   job.poses = pose_in(got, joints);
   CHECK(sk_kernels_chosen()->blend(&job, 0));
@@ -211,8 +259,7 @@ static void many_sources_take_the_plain_path(void) {
   float *a = make_pose(3, 40, 1, 0), *out = new_pose();
   sk_blend_source sources[100];
   size_t i;
-  for (i = 0; i < COUNT(sources); i++)
-    sources[i] = (sk_blend_source){pose_of(a), &weight, 0, NULL, SK_PRIORITY_LOW};
+  for (i = 0; i < COUNT(sources); i++) sources[i] = (sk_blend_source){pose_of(a), &weight, 0, NULL, SK_PRIORITY_LOW};
   run(SK_BLEND_BASE, sources, COUNT(sources), 0.5, out);
   CHECK_NEAR(out[0], 3, 1e-6);
   CHECK_NEAR(degrees_of(out, 1), 40, 1e-4);
@@ -226,6 +273,9 @@ const check_test blend_tests[] = {
     TEST(differences_are_added),
     TEST(priorities_are_summed_apart),
     TEST(opposite_turns_give_a_rotation_all_the_same),
+    TEST(three_turns_about_an_axis_have_the_mean_of_directions),
+    TEST(a_third_source_of_little_weight_turns_nothing),
+    TEST(where_no_mean_is_better_there_is_the_nearest_to_rest),
     TEST(weights_are_checked),
     TEST(the_kernel_does_what_the_plain_path_does),
     TEST(many_sources_take_the_plain_path),

@@ -6,6 +6,7 @@
 
 #include "../base/sk_kernels.h"
 #include "../base/sk_math.h"
+#include "sk_mean.h"
 
 #define TINY 1e-24 /* squared length below which a sum of unit quaternions has no direction */
 
@@ -68,9 +69,18 @@ static double source_weight(const sk_blend_source *source, size_t n, size_t join
 typedef struct total {
   double sum;
   size_t count;
-  joint_view first;
-  bool same; /* all sources that weigh have the same bits */
+  joint_view joints[2]; /* the first two */
+  double weights[2];
+  bool plane; /* some that weigh in the pose are of a blend space of the plane */
+  bool same;  /* all have the same bits */
 } total;
+
+static inline void count_joint(joint_view joint, double weight, total *found) {
+  if (found->count < 2) found->joints[found->count] = joint, found->weights[found->count] = weight;
+  found->same = found->same && same_joint(found->joints[0], joint);
+  found->sum += weight;
+  found->count++;
+}
 
 static joint_view source_joint(const sk_blend_job *job, const sk_blend_source *source, size_t n, size_t j) {
   size_t joints = (size_t)job->skeleton->joint_count;
@@ -78,48 +88,84 @@ static joint_view source_joint(const sk_blend_job *job, const sk_blend_source *s
 }
 
 static total find_total(const sk_blend_job *job, sk_priority priority, size_t n, size_t j) {
-  total found = {0.0, 0, {NULL, NULL, NULL}, true};
+  total found = {.same = true};
   size_t i;
   for (i = 0; i < job->source_count; i++) {
     const sk_blend_source *source = &job->sources[i];
     double weight = source->priority == priority ? source_weight(source, n, j) : 0.0;
-    joint_view joint;
-    if (!(weight > 0.0)) continue;
-    joint = source_joint(job, source, n, j);
-    if (found.count++ == 0) found.first = joint;
-    else found.same = found.same && same_joint(found.first, joint);
-    found.sum += weight;
+    found.plane = found.plane || (source->plane && source->weights[n * source->weight_stride] > 0.0);
+    if (weight > 0.0) count_joint(source_joint(job, source, n, j), weight, &found);
   }
   return found;
 }
 
-/* Writes the normalized sum and returns the sum of the weights; where that is 0, `out` stays as it is. */
-static double sum_joint(const sk_blend_job *job, sk_priority priority, size_t n, size_t j, joint_view out) {
-  total found = find_total(job, priority, n, j);
+/* Writes the rotation r with the sign that is nearer to the rest rotation. That is tilted by SK_BLEND_TILT, so that
+   roundings do not choose the sign of rotations perpendicular to it, such as half a turn about an axis. */
+static void write_rotation(double r[4], const float rest[4], float out[4]) {
+  double along = 0.0, square = 0.0;
+  int k;
+  for (k = 0; k < 4; k++) along += r[k] * (rest[k] + SK_BLEND_TILT * (k + 1)), square += r[k] * r[k];
+  for (k = 0; k < 4; k++) r[k] = copysign(1.0, along) * r[k] + 0.0; /* and 0 instead of -0, as at rest */
+  if (square > TINY) sk_quat_normalize(r, out);
+  else memcpy(out, rest, 4 * sizeof(float));
+}
+
+/* Writes the mean of the two sources that were counted. */
+static void write_mean_of_two(const total *found, const float *rest_rotation, joint_view out) {
+  joint_view a = found->joints[0], b = found->joints[1];
+  double u = found->weights[1] / found->sum, signed_u = quat_sign(a.r, b.r) * u, r[4];
+  int k;
+  for (k = 0; k < 4; k++) r[k] = (1.0 - u) * a.r[k] + signed_u * b.r[k];
+  lerp3(a.t, b.t, u, out.t);
+  lerp3(a.s, b.s, u, out.s);
+  write_rotation(r, rest_rotation, out.r);
+}
+
+/* The mean of many sources on the way. T and S are running means, which keep every bit that all have in common. */
+typedef struct mean {
+  double t[3], s[3], sum, products[SK_MEAN_CELLS];
+} mean;
+
+static void add_to_mean(joint_view joint, double weight, mean *mean) {
+  double u = weight / (mean->sum += weight);
+  int k;
+  for (k = 0; k < 3; k++) mean->t[k] += u * (joint.t[k] - mean->t[k]), mean->s[k] += u * (joint.s[k] - mean->s[k]);
+  sk_mean_add(weight, joint.r, mean->products);
+}
+
+/* Writes the mean of all sources that were counted, with the weight `missing` of the rest pose. */
+static void write_mean_of_many(const sk_blend_job *job, sk_priority priority, size_t n, size_t j, double sum,
+                               double missing, joint_view out) {
   joint_view rest = rest_joint(job->skeleton, j);
-  const float *reference = found.count == 2 ? found.first.r : rest.r;
-  double t[3] = {0}, r[4] = {0}, s[3] = {0};
+  mean mean = {.sum = 0.0};
+  double r[4];
   size_t i, k;
-  if (found.count == 0) return 0.0;
-  if (found.same) {
-    copy_joint(out, found.first);
-    return found.sum;
-  }
   for (i = 0; i < job->source_count; i++) {
     const sk_blend_source *source = &job->sources[i];
-    double weight = source->priority == priority ? source_weight(source, n, j) / found.sum : 0.0, signed_weight;
-    joint_view joint;
-    if (!(weight > 0.0)) continue;
-    joint = source_joint(job, source, n, j);
-    signed_weight = weight * quat_sign(reference, joint.r);
-    for (k = 0; k < 3; k++) t[k] += weight * joint.t[k], s[k] += weight * joint.s[k];
-    for (k = 0; k < 4; k++) r[k] += signed_weight * joint.r[k];
+    double weight = source->priority == priority ? source_weight(source, n, j) : 0.0;
+    if (weight > 0.0) add_to_mean(source_joint(job, source, n, j), weight / sum, &mean);
   }
-  for (k = 0; k < 3; k++) out.t[k] = (float)t[k], out.s[k] = (float)s[k];
-  if (r[0] * rest.r[0] + r[1] * rest.r[1] + r[2] * rest.r[2] + r[3] * rest.r[3] < 0.0)
-    for (k = 0; k < 4; k++) r[k] = -r[k]; /* of both signs the one nearer to the rest rotation */
-  if (r[0] * r[0] + r[1] * r[1] + r[2] * r[2] + r[3] * r[3] > TINY) sk_quat_normalize(r, out.r);
-  else memcpy(out.r, rest.r, 4 * sizeof(float));
+  if (missing > 0.0) add_to_mean(rest, missing / sum, &mean);
+  for (k = 0; k < 3; k++) out.t[k] = (float)mean.t[k], out.s[k] = (float)mean.s[k];
+  sk_mean_find(mean.products, rest.r, r);
+  write_rotation(r, rest.r, out.r);
+}
+
+/* Writes the mean of the sources of one priority and returns the sum of the weights. If `completed`, the rest pose is a
+   source too, with the weight that is missing to the threshold. Where no source weighs, `out` stays as it is. */
+static double mean_joint(const sk_blend_job *job, sk_priority priority, size_t n, size_t j, bool completed,
+                         joint_view out) {
+  total found = find_total(job, priority, n, j);
+  joint_view rest = rest_joint(job->skeleton, j);
+  double missing = completed ? SK_BLEND_THRESHOLD - found.sum : 0.0;
+  if (found.count == 0) return 0.0;
+  if (missing > 0.0) {
+    count_joint(rest, missing, &found);
+    found.sum = SK_BLEND_THRESHOLD;
+  }
+  if (found.same) copy_joint(out, found.joints[0]);
+  else if (found.count == 2 && !found.plane) write_mean_of_two(&found, rest.r, out);
+  else write_mean_of_many(job, priority, n, j, found.sum, missing, out);
   return found.sum;
 }
 
@@ -131,25 +177,23 @@ static double high_weight(double low, double high, double blend) {
   return low + high > 0.0 ? high / (low + high) : (high > low ? 1.0 : 0.0);
 }
 
-static bool has_priority(const sk_blend_job *job, sk_priority priority) {
+static bool weighs(const sk_blend_job *job, sk_priority priority, size_t n, size_t j) {
   size_t i;
   for (i = 0; i < job->source_count; i++)
-    if (job->sources[i].priority == priority) return true;
+    if (job->sources[i].priority == priority && source_weight(&job->sources[i], n, j) > 0.0) return true;
   return false;
 }
 
-/* Mixes both priorities; returns the sum of weights of the result. */
-static double sum_priorities(const sk_blend_job *job, size_t n, size_t j, joint_view out) {
+/* Mixes both priorities; returns the sum of weights of the result. A single one that weighs is completed with the rest
+   pose if `completed`. */
+static double mean_priorities(const sk_blend_job *job, size_t n, size_t j, bool completed, joint_view out) {
   float t[3], r[4], s[3];
   joint_view other = {t, r, s};
-  double low = sum_joint(job, SK_PRIORITY_LOW, n, j, out), high, u;
-  if (!has_priority(job, SK_PRIORITY_HIGH)) return low;
-  high = sum_joint(job, SK_PRIORITY_HIGH, n, j, other);
-  if (high == 0.0) return low;
-  if (low == 0.0) {
-    copy_joint(out, other);
-    return high;
-  }
+  double low, high, u;
+  if (!weighs(job, SK_PRIORITY_HIGH, n, j)) return mean_joint(job, SK_PRIORITY_LOW, n, j, completed, out);
+  if (!weighs(job, SK_PRIORITY_LOW, n, j)) return mean_joint(job, SK_PRIORITY_HIGH, n, j, completed, out);
+  low = mean_joint(job, SK_PRIORITY_LOW, n, j, false, out);
+  high = mean_joint(job, SK_PRIORITY_HIGH, n, j, false, other);
   u = high_weight(low, high, job->priority_blend);
   mix_joint(out, other, u, out);
   return (1.0 - u) * low + u * high;
@@ -159,7 +203,7 @@ static double sum_priorities(const sk_blend_job *job, size_t n, size_t j, joint_
 
 static void base_joint(const sk_blend_job *job, size_t n, size_t j, joint_view pose) {
   joint_view rest = rest_joint(job->skeleton, j);
-  double sum = sum_priorities(job, n, j, pose);
+  double sum = mean_priorities(job, n, j, true, pose);
   if (sum == 0.0) copy_joint(pose, rest);
   else if (sum < SK_BLEND_THRESHOLD) mix_joint(rest, pose, sum / SK_BLEND_THRESHOLD, pose);
 }
@@ -167,7 +211,7 @@ static void base_joint(const sk_blend_job *job, size_t n, size_t j, joint_view p
 static void override_joint(const sk_blend_job *job, size_t n, size_t j, joint_view pose) {
   float t[3], r[4], s[3];
   joint_view over = {t, r, s};
-  double sum = sum_priorities(job, n, j, over);
+  double sum = mean_priorities(job, n, j, false, over);
   if (sum > 0.0) mix_joint(pose, over, sum, pose);
 }
 

@@ -2,19 +2,26 @@
 
    A job lays one layer over the poses below it. With w = weight * mask of each source at a joint, its mode says how:
 
-   base      the normalized sum of the sources; where the sum of w is below SK_BLEND_THRESHOLD, the rest pose takes
-             what is missing to it (the rule of BlendingJob in ozz-animation)
-   override  lerp (T, S) or nlerp (R) from the pose below to the normalized sum, by min(1, sum of w)
+   base      the mean of the sources; where the sum of w is below SK_BLEND_THRESHOLD, the rest pose is one more source,
+             with the weight that is missing to it (the rule of BlendingJob in ozz-animation)
+   override  lerp (T, S) or nlerp (R) from the pose below to the mean, by min(1, sum of w)
    add       the sources are differences: T += sum w dT, S *= 1 + sum w (dS - 1),
              R = normalize(identity + sum w (dR - identity)) * R
 
-   The normalized sum is (sum w x) / (sum w), and normalize(sum w q) for rotations. A rotation is both q and -q: the
-   sign is taken against the rest rotation, so that the order of the sources does not matter. Where just two sources
-   weigh, the sign of the second is taken against the first, which makes the sum their nlerp along the shorter arc.
-   Where all sources have the same bits, the sum has them too.
+   The mean of T and S is (sum w x) / (sum w). A rotation is both q and -q, so that no sum of quaternions is a mean of
+   rotations. Where two sources weigh, R is their nlerp along the shorter arc; where three or more do, it is the
+   eigenvector of sum w q qT with the largest eigenvalue (sk_mean.h). The order of the sources therefore does not
+   matter, and of both signs of R the one nearer to the rest rotation is taken. Where all sources have the same bits, the
+   mean has them too.
 
-   Sources of high and low priority are summed apart. Where both weigh, `priority_blend` mixes the two sums: 0 is low
-   alone, 1 is high alone. The mode `add` does not look at priorities. */
+   The two rules give one rotation where two weights are equal, but not where they differ: when a third weight becomes
+   0, two rotations that are 90 degrees apart may change by 3.2 degrees, and more if they are farther apart. The
+   weights of a blend space of the plane cross that edge while it plays, so that two sources of one have the eigenvector
+   too (plane).
+
+   Sources of high and low priority are averaged apart. Where both weigh, `priority_blend` mixes the two means: 0 is low
+   alone, 1 is high alone, and the rest pose is mixed with the result by nlerp. The mode `add` does not look at
+   priorities. */
 #ifndef SK_BLEND_H
 #define SK_BLEND_H
 
@@ -22,6 +29,7 @@
 #include "sk_pose.h"
 
 #define SK_BLEND_THRESHOLD 0.1 /* sum of weights below which the rest pose shows through a base layer */
+#define SK_BLEND_TILT      1e-6 /* of the rest rotation where it chooses signs; more than what float rounds */
 
 typedef enum sk_priority { SK_PRIORITY_LOW, SK_PRIORITY_HIGH, SK_PRIORITY_COUNT } sk_priority;
 typedef enum sk_blend_mode { SK_BLEND_BASE, SK_BLEND_OVERRIDE, SK_BLEND_ADD, SK_BLEND_MODE_COUNT } sk_blend_mode;
@@ -33,6 +41,7 @@ typedef struct sk_blend_source {
   size_t weight_stride;  /* doubles from one pose's weight to the next: 1, or 0 for one weight */
   const float *mask;     /* (J,) from 0 to 1; NULL: 1 everywhere. A morph target has the mask of its mesh's node */
   sk_priority priority;
+  bool plane; /* of a blend space of the plane: its mean with another one is the eigenvector too */
 } sk_blend_source;
 
 /* Blends K sources into N poses in place. All arrays belong to the caller. */

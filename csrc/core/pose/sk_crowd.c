@@ -108,7 +108,7 @@ static sk_pose pose_instance(const sk_crowd_job *job, char *scratch, size_t n) {
   for (slot = 0; slot < job->slots; slot++) {
     weights[used] = sk_crowd_weight(job, n, slot);
     if (!(weights[used] > 0.0)) continue;
-    sources[used] = (sk_blend_source){pose_of(job, scratch, used), &weights[used], 0, NULL, SK_PRIORITY_LOW};
+    sources[used] = (sk_blend_source){pose_of(job, scratch, used), &weights[used], 0, NULL, SK_PRIORITY_LOW, false};
     sampling.clip = &job->clips[job->clip_index[n * job->slots + slot]];
     sk_sample_one(&sampling, job->times[n * job->slots + slot], sources[used].poses);
     used++;

@@ -133,7 +133,7 @@ static void run_generations(const sk_mix_layer *layer, const sk_mix_scratch *scr
   for (priority = 0; priority < SK_PRIORITY_COUNT; priority++) {
     mean *found = &means[count];
     if (!fold(layer, scratch, (sk_priority)priority, scratch->masks + (size_t)priority * joints, found)) continue;
-    sources[count++] = (sk_blend_source){found->pose, &found->weight, 0, found->mask, (sk_priority)priority};
+    sources[count++] = (sk_blend_source){found->pose, &found->weight, 0, found->mask, (sk_priority)priority, false};
   }
   if (layer->cover && count == 1) {
     cover(layer, scratch, &means[0]);

@@ -1,6 +1,7 @@
 /* sk_batch_blend.c: blends up to four clips in eight poses at a time: the mode SK_BLEND_BASE of sk_blend.h, for weights
    whose sum is SK_BLEND_THRESHOLD or more. */
 #include "sk_batch_lanes.h"
+#include "sk_mean_kernel.h"
 
 #if SK_HAS_KERNELS
 #include <string.h>
@@ -140,35 +141,59 @@ static sk_d4 dot4(const sk_d4 a[4], const sk_d4 b[4]) {
   return d4_add(d4_fma(a[1], b[1], d4_mul(a[0], b[0])), d4_fma(a[3], b[3], d4_mul(a[2], b[2])));
 }
 
-/* Adds one source to a sum of rotations: normalized, with the sign that is nearer to `reference`, and weighted. */
-static void add_rotation(sk_d4 weight, const sk_d4 q[4], const sk_d4 reference[4], sk_d4 sum[4]) {
-  sk_d4 sign = d4_and(d4_add(dot4(reference, q), d4_zero()), d4_set(-0.0));
+/* Adds one source to a sum of rotations: normalized, with the sign that is nearer to `first`, and weighted. */
+static void add_rotation(sk_d4 weight, const sk_d4 q[4], const sk_d4 first[4], sk_d4 sum[4]) {
+  sk_d4 sign = d4_and(d4_add(dot4(first, q), d4_zero()), d4_set(-0.0));
   int i;
   weight = d4_xor(d4_div(weight, d4_sqrt(dot4(q, q))), sign);
   for (i = 0; i < 4; i++) sum[i] = d4_fma(weight, q[i], sum[i]);
 }
 
-/* The weighted sum of rotations in double, for half of the lanes. Signs are taken against the first of two sources, or
-   against the rest rotation where there are more. */
-static void blend_rotation(const sk_batch *batch, const sk_mix *mixes, size_t j, int half, sk_d4 sum[4]) {
-  const float *rest_rotation = batch->job->skeleton->rotation + 4 * j;
-  sk_d4 rest[4], reference[4], one[4], enough;
+static sk_d4 source_weight(const sk_batch *batch, size_t k, int half) {
+  return d4_add(d4_of(f4_load(batch->weights[k] + SK_HALF * half)),
+                d4_of(f4_load(batch->weight_rests[k] + SK_HALF * half)));
+}
+
+/* The nlerp of two rotations of any length along the shorter arc in double, for half of the lanes. */
+static void blend_two(const sk_batch *batch, const sk_mix *mixes, size_t j, int half, sk_d4 mean[4]) {
+  const float *rest = batch->job->skeleton->rotation + 4 * j;
+  sk_d4 first[4], one[4], enough;
   size_t k;
   int i;
-  for (i = 0; i < 4; i++) {
-    reference[i] = rest[i] = d4_set(rest_rotation[i]);
-    sum[i] = d4_zero();
-  }
-  for (k = 0; k < batch->source_count; k++) {
-    sk_d4 weight = d4_add(d4_of(f4_load(batch->weights[k] + SK_HALF * half)),
-                          d4_of(f4_load(batch->weight_rests[k] + SK_HALF * half)));
+  for (i = 0; i < 4; i++) mean[i] = d4_zero();
+  for (k = 0; k < 2; k++) {
     if (half) sk_mix_half(&mixes[k], 1, one);
     else sk_mix_half(&mixes[k], 0, one);
-    for (i = 0; k == 0 && batch->source_count == 2 && i < 4; i++) reference[i] = one[i];
-    add_rotation(weight, one, reference, sum);
+    for (i = 0; k == 0 && i < 4; i++) first[i] = one[i];
+    add_rotation(source_weight(batch, k, half), one, first, mean);
   }
-  enough = d4_greater(dot4(sum, sum), d4_set(SK_POINTS_NOWHERE));
-  for (i = 0; i < 4; i++) sum[i] = d4_blend(rest[i], sum[i], enough);
+  enough = d4_greater(dot4(mean, mean), d4_set(SK_POINTS_NOWHERE));
+  for (i = 0; i < 4; i++) mean[i] = d4_blend(d4_set(rest[i]), mean[i], enough);
+}
+
+/* Adds one of more rotations than two, of any length, to a mean. */
+SK_INLINE void add_to_mean(sk_d4 weight, const sk_d4 q[4], sk_d4 products[SK_MEAN_CELLS]) {
+  sk_mean_add_doubles(d4_div(weight, dot4(q, q)), q, products);
+}
+
+static void find_mean(const sk_batch *batch, const sk_d4 products[SK_MEAN_CELLS], size_t j, sk_d4 mean[4]) {
+  const float *rest = batch->job->skeleton->rotation + 4 * j;
+  sk_d4 start[4] = {d4_set(rest[0]), d4_set(rest[1]), d4_set(rest[2]), d4_set(rest[3])};
+  SK_KERNEL(sk_mean_doubles)(products, start, mean);
+}
+
+/* The mean of three rotations or more in double, for half of the lanes. */
+static void blend_many(const sk_batch *batch, const sk_mix *mixes, size_t j, int half, sk_d4 mean[4]) {
+  sk_d4 products[SK_MEAN_CELLS], one[4];
+  size_t k;
+  int i;
+  for (i = 0; i < SK_MEAN_CELLS; i++) products[i] = d4_zero();
+  for (k = 0; k < batch->source_count; k++) {
+    if (half) sk_mix_half(&mixes[k], 1, one);
+    else sk_mix_half(&mixes[k], 0, one);
+    add_to_mean(source_weight(batch, k, half), one, products);
+  }
+  find_mean(batch, products, j, mean);
 }
 
 static void blend_rows(const sk_batch *batch, const sk_source_lanes *sources, size_t j, sk_d4 rows[2][ROWS]) {
@@ -184,7 +209,8 @@ static void blend_rows(const sk_batch *batch, const sk_source_lanes *sources, si
   for (k = 0; rotates && k < batch->source_count; k++)
     source_mix(&sources[k], j, batch->job->sampling->rotation, &mixes[k]);
   for (half = 0; half < 2; half++) {
-    if (rotates) blend_rotation(batch, mixes, j, half, q);
+    if (rotates && batch->source_count > 2) blend_many(batch, mixes, j, half, q);
+    else if (rotates) blend_two(batch, mixes, j, half, q);
     else
       for (i = 0; i < 4; i++) q[i] = d4_set(first->rotation[4 * j + (size_t)i]);
     if (half) sk_rows_half(q, t, scale, 1, rows[1]);
@@ -203,9 +229,11 @@ bool SK_KERNEL(sk_batch_blend_joint)(const sk_batch *batch, const sk_source_lane
 /* ---- the same in float ------------------------------------------------------------------------------------- */
 
 #define CLEAR_COSINE 1e-3f /* rotations nearer to 180 degrees from the reference get their sign in double */
+#define CLEAR_SLOPE  0.1f /* of means of more than two rotations (sk_mean_kernel.h): flatter ones have lost digits */
+#define CLEAR_ALONG 0.06f /* squared cosine to the rest rotation: matrices of half turns from it lose digits in float */
 #define CLEAR_LENGTH 0.25f /* squared length: shorter sums have lost digits in float */
 
-/* The weighted sum of the rotations of a joint and its sk_rotation_factor. All bits of a lane of `clear` are set where
+/* The mean of the rotations of a joint, of any length, and its sk_rotation_factor. All bits of a lane of `clear` are set where
    float is as good as double. */
 typedef struct rotation_sum {
   sk_f8 sum[4], two, clear;
@@ -224,20 +252,16 @@ static void find_rotations(const sk_batch *batch, const sk_source_lanes *source,
       set_component(source->clip, SK_COMPONENT_ROTATION, (size_t)pass * SK_PASS_NODES + n, rotations[n].q);
 }
 
-/* Sums the rotations of joint n of a pass, with signs as blend_rotation takes them; `rest` is its rest rotation. */
-SK_INLINE void sum_rotation(const sk_batch *batch, pass_rotations *rotations, uint32_t n, const float *rest,
-                            rotation_sum *out) {
+/* Sums two rotations of joint n of a pass along the shorter arc, as blend_two does. */
+SK_INLINE void sum_two(const sk_batch *batch, pass_rotations *rotations, uint32_t n, rotation_sum *out) {
   const sk_f8 no_sign = f8_set(-0.0f), zero = f8_zero();
-  sk_f8 sum[4] = {zero, zero, zero, zero}, reference[4], squared, clear = f8_set(1.0f);
+  const sk_f8 *first = rotations[0][n].q;
+  sk_f8 sum[4] = {zero, zero, zero, zero}, squared, clear = f8_set(1.0f);
   size_t k;
   int i;
-  for (i = 0; i < 4; i++) reference[i] = f8_set(rest[i]);
-  for (k = 0; k < batch->source_count; k++) {
+  for (k = 0; k < 2; k++) {
     const sk_f8 *one = rotations[k][n].q;
-    sk_f8 scale, cosine;
-    for (i = 0; k == 0 && batch->source_count == 2 && i < 4; i++) reference[i] = one[i];
-    scale = f8_inverse_root(sk_dot4(one, one));
-    cosine = f8_mul(sk_dot4(reference, one), scale);
+    sk_f8 scale = f8_inverse_root(sk_dot4(one, one)), cosine = f8_mul(sk_dot4(first, one), scale);
     clear = f8_min(f8_abs(cosine), clear); /* NaN gives 1 here; the sum is NaN too */
     scale = f8_xor(f8_mul(f8_load(batch->weights[k]), scale), f8_and(cosine, no_sign));
     for (i = 0; i < 4; i++) sum[i] = f8_fma(scale, one[i], sum[i]);
@@ -248,13 +272,35 @@ SK_INLINE void sum_rotation(const sk_batch *batch, pass_rotations *rotations, ui
   out->sum[0] = sum[0], out->sum[1] = sum[1], out->sum[2] = sum[2], out->sum[3] = sum[3];
 }
 
+/* The mean of three rotations or more, likewise. */
+static void sum_many(const sk_batch *batch, pass_rotations *rotations, uint32_t n, const float *rest,
+                     rotation_sum *out) {
+  sk_f8 products[SK_MEAN_CELLS], start[4], slope, along, least;
+  size_t k;
+  int i;
+  for (i = 0; i < 4; i++) start[i] = f8_set(rest[i]);
+  for (i = 0; i < SK_MEAN_CELLS; i++) products[i] = f8_zero();
+  for (k = 0; k < batch->source_count; k++) {
+    const sk_f8 *one = rotations[k][n].q;
+    sk_mean_add_floats(f8_div(f8_load(batch->weights[k]), sk_dot4(one, one)), one, products);
+  }
+  slope = SK_KERNEL(sk_mean_floats)(products, start, out->sum);
+  out->two = sk_rotation_factor(out->sum);
+  along = sk_dot4(start, out->sum); /* as a cosine squared, times half of `two` */
+  least = f8_set(2.0f * CLEAR_ALONG);
+  out->clear =
+      f8_and(f8_greater(slope, f8_set(CLEAR_SLOPE)), f8_greater(f8_mul(f8_mul(along, along), out->two), least));
+}
+
 static void sum_rotations(const sk_batch *batch, const sk_source_lanes *sources, uint32_t pass, rotation_sum *sums) {
   const float *rest = batch->job->skeleton->rotation + 4 * (size_t)pass * SK_PASS_NODES;
   uint32_t count = sk_pass_size((uint32_t)sources[0].clip->joint_count, pass), n;
   pass_rotations rotations[SK_SOURCES];
   size_t k;
   for (k = 0; k < batch->source_count; k++) find_rotations(batch, &sources[k], pass, rotations[k]);
-  for (n = 0; n < count; n++) sum_rotation(batch, rotations, n, rest + 4 * (size_t)n, &sums[n]);
+  for (n = 0; n < count; n++)
+    if (batch->source_count == 2) sum_two(batch, rotations, n, &sums[n]);
+    else sum_many(batch, rotations, n, rest + 4 * (size_t)n, &sums[n]);
 }
 
 static void store_rows(const sk_f8 rows[ROWS], float *out) {

@@ -1,10 +1,12 @@
-/* sk_blend_kernel.c: blends T, R and S of eight joints at a time, in float: each lane is a joint.
+/* sk_blend_kernel.c: blends T, R and S of eight joints at a time, in float: each lane is a joint. Lanes in which rotations are
+   so far apart that float would lose digits of their mean (sk_mean_kernel.h) get it in double.
 
    Sums are running means, m += w / (sum of w so far) * (x - m), which keep every bit that all sources have in common. A base
-   layer is an override of the rest pose by sum / threshold. */
+   layer is an override of the rest pose by sum / threshold; only where two sources or more leave some weight to the rest
+   pose, their rotations are averaged with its own. */
 #include "sk_blend_kernel.h"
 
-#include "sk_vector.h"
+#include "sk_mean_kernel.h"
 
 #if SK_HAS_KERNELS
 #include <string.h>
@@ -15,7 +17,7 @@ SK_KERNEL_BEGIN
 #define MAX_SOURCES  32
 #define MAX_WEIGHT   1e30 /* sums of weights up to this are finite in float */
 #define MIN_ROTATION 1e-9f /* of a quaternion's x, y and z: smaller ones are roundings */
-#define TINY         1e-13f      /* squared length below which a sum of unit quaternions is rounding noise */
+#define TINY         1e-13f /* squared length below which a sum of unit quaternions is rounding noise */
 
 /* A source that weighs in the pose that is blended; one that does not may hold anything. */
 typedef struct active {
@@ -27,7 +29,8 @@ typedef struct active {
 /* The sources of one pose. */
 typedef struct blend {
   size_t count;
-  bool single; /* the job has one source, which is its own mean */
+  bool single; /* the job has one source, which is its own mean, also with the rest pose */
+  bool plane; /* some source that weighs is of a blend space of the plane */
   active sources[MAX_SOURCES];
 } blend;
 
@@ -37,7 +40,7 @@ typedef struct octet {
   const blend *blend;
   size_t first, lanes, stored; /* of the lanes, those from `stored` on are stored */
   sk_f8 fractions[MAX_SOURCES]; /* of the blend's sources: the weight over the sum of weights so far */
-  sk_f8 sum;                    /* of all weights */
+  sk_f8 sum; /* of all weights */
 } octet;
 
 /* ---- loads and stores ---------------------------------------------------------------------------------- */
@@ -133,7 +136,7 @@ SK_INLINE void multiply(const sk_f8 a[4], const sk_f8 b[4], sk_f8 out[4]) {
   out[3] = f8_fnma(a[2], b[2], out[3]);
 }
 
-/* ---- the normalized sum -------------------------------------------------------------------------------- */
+/* ---- the mean ------------------------------------------------------------------------------------------ */
 
 /* Finds the octet's weights: with the fractions its sources go into running means. */
 static void find_fractions(octet *o) {
@@ -160,38 +163,103 @@ SK_INLINE void mean_three(const octet *o, bool scale, sk_f8 mean[3]) {
   if (o->blend->single) mean[0] = x[0], mean[1] = x[1], mean[2] = x[2];
 }
 
-/* The number of sources that weigh, and the rotation of the first one. */
-SK_INLINE sk_f8 count_sources(const octet *o, sk_f8 first[4]) {
-  sk_f8 count = f8_zero(), x[4];
+/* What the rotations of an octet's sources have in common, and their sum for the mean of many. */
+typedef struct rotations {
+  sk_f8 first[4]; /* of the sources that weigh */
+  sk_f8 count; /* of the sources that weigh */
+  sk_f8 same; /* mask: all that weigh have the bits of the first one */
+  sk_f8 products[SK_MEAN_CELLS];
+} rotations;
+
+/* Looks at all sources; sums products with the weights times `scale` if `sums`. */
+SK_INLINE void look_at_rotations(const octet *o, bool sums, sk_f8 scale, rotations *found) {
+  sk_f8 x[4];
   size_t i;
-  first[0] = first[1] = first[2] = first[3] = f8_zero();
+  int k;
+  found->count = found->first[0] = found->first[1] = found->first[2] = found->first[3] = f8_zero();
+  found->same = f8_all_set();
+  for (k = 0; sums && k < SK_MEAN_CELLS; k++) found->products[k] = f8_zero();
   for (i = 0; i < o->blend->count; i++) {
     sk_f8 weighs = f8_greater(o->fractions[i], f8_zero());
     load_four(o, o->blend->sources[i].pose.rotation, x);
-    put(first, x, 4, f8_and(weighs, f8_equal(count, f8_zero())));
-    count = f8_add(count, f8_and(weighs, f8_set(1.0f)));
+    put(found->first, x, 4, f8_and(weighs, f8_equal(found->count, f8_zero())));
+    found->same = f8_and(found->same, f8_blend(f8_all_set(), are_equal(x, found->first), weighs));
+    found->count = f8_add(found->count, f8_and(weighs, f8_set(1.0f)));
+    if (!sums) continue;
+    for (k = 0; k < 4; k++) x[k] = f8_and(weighs, x[k]); /* where it does not weigh it may be NaN */
+    sk_mean_add_floats(f8_mul(load_weights(o, &o->blend->sources[i]), scale), x, found->products);
   }
-  return count;
 }
 
-/* The mean of the rotations, likewise; of both signs the one nearer to the rest rotation. Where all have the bits of
-   the first one, it has them too. */
-SK_INLINE void mean_rotation(const octet *o, const sk_f8 rest[4], sk_f8 mean[4]) {
-  sk_f8 same = f8_all_set(), reference[4] = {rest[0], rest[1], rest[2], rest[3]}, first[4], x[4];
-  sk_f8 count = count_sources(o, first);
+/* The mean of two rotations along the shorter arc, of any length. */
+SK_INLINE void mean_of_two(const octet *o, const sk_f8 first[4], sk_f8 mean[4]) {
+  sk_f8 x[4];
   size_t i;
-  put(reference, first, 4, f8_equal(count, f8_set(2.0f)));
   mean[0] = mean[1] = mean[2] = mean[3] = f8_zero();
   for (i = 0; i < o->blend->count; i++) {
-    sk_f8 fraction = o->fractions[i], weighs = f8_greater(fraction, f8_zero());
     load_four(o, o->blend->sources[i].pose.rotation, x);
-    same = f8_and(same, f8_blend(f8_all_set(), are_equal(x, first), weighs));
-    turn_toward(reference, x);
-    approach(mean, x, 4, fraction, weighs);
+    turn_toward(first, x);
+    approach(mean, x, 4, o->fractions[i], f8_greater(o->fractions[i], f8_zero()));
   }
-  turn_toward(rest, mean);
+}
+
+/* Finds the mean of one lane in double, as the plain path does. */
+static __attribute__((noinline)) void mend_lane(const octet *o, size_t lane, const float *rest, double missing,
+                                                float out[4]) {
+  double products[SK_MEAN_CELLS] = {0}, mean[4];
+  size_t joint = o->first + lane, i;
+  for (i = 0; i < o->blend->count; i++) {
+    const active *source = &o->blend->sources[i];
+    double weight = source->mask ? (double)source->weight * source->mask[joint] : source->weight;
+    if (weight > 0.0) sk_mean_add(weight, source->pose.rotation + 4 * joint, products);
+  }
+  if (missing > 0.0) sk_mean_add(missing, rest, products);
+  sk_mean_find(products, rest, mean);
+  for (i = 0; i < 4; i++) out[i] = (float)mean[i];
+}
+
+/* Does so in the lanes of the mask. */
+static void mend_lanes(const octet *o, const sk_f8 rest[4], sk_f8 missing, sk_f8 mask, sk_f8 mean[4]) {
+  float rests[4 * LANES], means[4 * LANES], weights[LANES];
+  int lanes = f8_signs(mask);
+  size_t lane;
+  f8_store_quads(rests, rest);
+  f8_store_quads(means, mean);
+  f8_store(weights, missing);
+  for (lane = 0; lane < o->lanes; lane++)
+    if (lanes >> lane & 1) mend_lane(o, lane, rests + 4 * lane, weights[lane], means + 4 * lane);
+  f8_load_quads(means, mean);
+}
+
+/* The mean of the rotations; of both signs the one nearer to the rest rotation, as write_rotation of sk_blend.c chooses
+   it. `missing` is the weight that the rest pose has besides sources that weigh. It is a part of the mean in the lanes
+   of the mask that is returned. */
+static sk_f8 mean_rotation(const octet *o, const sk_f8 rest[4], sk_f8 missing, sk_f8 mean[4]) {
+  sk_f8 tilted[4], scale = f8_zero(), misses = f8_greater(missing, f8_zero()), completed, many;
+  size_t least = o->blend->plane ? 2 : 3; /* sources of which many are made */
+  bool sums = o->blend->count + (f8_signs(misses) != 0) >= least;
+  rotations found;
+  int k;
+  if (sums) scale = f8_div(f8_set(1.0f), f8_add(o->sum, missing));
+  if (sums) look_at_rotations(o, true, scale, &found);
+  else look_at_rotations(o, false, scale, &found);
+  many = f8_at_least(f8_add(found.count, f8_and(misses, f8_set(1.0f))), f8_set((float)least));
+  completed = f8_and(many, misses);
+  if (f8_signs(many) != 0xff) mean_of_two(o, found.first, mean);
+  if (f8_signs(many)) {
+    sk_f8 best[4], clear;
+    if (f8_signs(misses)) sk_mean_add_floats(f8_mul(missing, scale), rest, found.products);
+    clear = f8_greater(SK_KERNEL(sk_mean_floats)(found.products, rest, best), f8_set(SK_MEAN_SLOPE));
+    if (f8_signs(f8_clear(clear, many))) mend_lanes(o, rest, missing, f8_clear(clear, many), best);
+    for (k = 0; k < 4; k++) mean[k] = f8_signs(many) == 0xff ? best[k] : f8_blend(mean[k], best[k], many);
+  }
+  for (k = 0; k < 4; k++) tilted[k] = f8_add(rest[k], f8_set((float)SK_BLEND_TILT * (float)(k + 1)));
+  turn_toward(tilted, mean);
+  for (k = 0; k < 4; k++) mean[k] = f8_add(mean[k], f8_zero()); /* 0 instead of -0, as at rest */
   normalize(mean, rest);
-  put(mean, first, 4, same);
+  found.same = f8_and(found.same, f8_or(f8_clear(completed, f8_all_set()), are_equal(rest, found.first)));
+  put(mean, found.first, 4, found.same);
+  return completed;
 }
 
 /* ---- the modes ----------------------------------------------------------------------------------------- */
@@ -208,13 +276,14 @@ static void lay_three(const octet *o, const float *from, float *to, bool scale, 
 }
 
 /* The same for R, by nlerp along the shorter arc. */
-static void lay_rotation(const octet *o, const sk_skeleton *skeleton, const float *from, float *to, sk_f8 u) {
-  sk_f8 below[4], over[4], rest[4], r[4], still;
+static void lay_rotation(const octet *o, const sk_skeleton *skeleton, bool is_base, float *to, sk_f8 u) {
+  sk_f8 below[4], over[4], rest[4], r[4], still, missing = f8_zero();
   int k;
-  load_four(o, from, below);
+  load_four(o, is_base ? skeleton->rotation : to, below);
   load_four(o, skeleton->rotation, rest);
+  if (is_base) missing = f8_max(f8_sub(f8_set((float)SK_BLEND_THRESHOLD), o->sum), f8_zero());
   if (o->blend->single && o->blend->count) load_four(o, o->blend->sources[0].pose.rotation, over);
-  else mean_rotation(o, rest, over);
+  else u = f8_blend(u, f8_set(1.0f), mean_rotation(o, rest, missing, over));
   still = f8_or(f8_at_most(u, f8_zero()), are_equal(below, over));
   for (k = 0; k < 4; k++) r[k] = over[k];
   turn_toward(below, r);
@@ -225,11 +294,11 @@ static void lay_rotation(const octet *o, const sk_skeleton *skeleton, const floa
   store_four(o, r, to);
 }
 
-/* Lays the normalized sum over the rest pose (SK_BLEND_BASE) or over the pose below. */
+/* Lays the mean over the rest pose (SK_BLEND_BASE) or over the pose below. */
 static void lay_over(const octet *o, const sk_skeleton *skeleton, bool is_base, sk_pose pose) {
   sk_f8 u = f8_min(is_base ? f8_div(o->sum, f8_set((float)SK_BLEND_THRESHOLD)) : o->sum, f8_set(1.0f));
   lay_three(o, is_base ? skeleton->translation : pose.translation, pose.translation, false, u);
-  lay_rotation(o, skeleton, is_base ? skeleton->rotation : pose.rotation, pose.rotation, u);
+  lay_rotation(o, skeleton, is_base, pose.rotation, u);
   lay_three(o, is_base ? skeleton->scale : pose.scale, pose.scale, true, u);
 }
 
@@ -308,13 +377,16 @@ static bool fits(const sk_blend_job *job, size_t n) {
 static void find_sources(const sk_blend_job *job, size_t n, blend *blend) {
   size_t i;
   blend->count = 0;
-  blend->single = job->source_count == 1;
+  blend->plane = false;
   for (i = 0; i < job->source_count; i++) {
     const sk_blend_source *source = &job->sources[i];
     double weight = source->weights[n * source->weight_stride];
     sk_pose pose = sk_pose_at(source->poses, n, (size_t)job->skeleton->joint_count, 0);
-    if (weight > 0.0) blend->sources[blend->count++] = (active){pose, (float)weight, source->mask};
+    if (!(weight > 0.0)) continue;
+    blend->sources[blend->count++] = (active){pose, (float)weight, source->mask};
+    blend->plane = blend->plane || source->plane;
   }
+  blend->single = job->source_count == 1 && !blend->plane;
 }
 
 bool SK_KERNEL(sk_blend_kernel)(const sk_blend_job *job, size_t n) {
