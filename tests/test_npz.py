@@ -186,7 +186,7 @@ def test_limits(tmp_path: Path) -> None:
 
 def test_what_cannot_be_written(tmp_path: Path) -> None:
     walk = skinpy.character().clips["walk"]
-    with pytest.raises(ValueError, match=r"'x\.np'; expected a name that ends in \.npz"):
+    with pytest.raises(ValueError, match=r"path ends in '\.np'; expected '\.npz'"):
         walk.to_npz(tmp_path / "x.np")
     with pytest.raises(ValueError, match="additive"):
         walk.additive().to_npz(tmp_path / "x.npz")

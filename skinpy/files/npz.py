@@ -14,7 +14,7 @@ from typing import IO, TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from .. import _block, _core
-from .._arguments import axis_of, path_of
+from .._arguments import axis_of, brief, path_of
 from .._progress import working
 from .._text import printable, quoted_list, unicode_text
 from .._types import Array, PathLike
@@ -64,7 +64,7 @@ def save_npz(path: PathLike, clip: Clip, fps: float | None) -> Path:
     """Write a clip; see `Clip.to_npz`."""
     target, model = Path(path_of("path", path)), posed_model(clip)
     if target.suffix.lower() != ".npz":
-        raise ValueError(f"path is {printable(target.name)!r}; expected a name that ends in .npz")
+        raise ValueError(f"path ends in {brief(target.suffix)}; expected '.npz'")
     rate = frame_rate(clip, fps)
     whole_frames(clip, rate)  # checks their number
     with working(f"writing {target.name}"):
