@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import skinpy
+from skinpy.planting.easing import envelope
 
 Array = Any
 
@@ -550,3 +551,27 @@ def test_a_captured_figure_does_not_float() -> None:
     times = np.linspace(0.0, 3.0, 61)
     lowest = np.min([points[..., 1].min(axis=1) for points in soles(result, times).values()], axis=0)
     assert np.abs(lowest).max() < 0.003 * SIZE + 1e-4
+
+
+def test_a_lift_begins_before_it_is_needed() -> None:
+    """The curve that lifts feet and lowers hips: nowhere too low, without jumps, and gone in time.
+
+    A spike of one frame may raise it by at most two frames' share of a ramp of 0.1 s and its tip.
+    """
+    times = np.arange(0.0, 4.0, 1 / 120)
+    needed = np.zeros(len(times))
+    needed[240] = 0.03
+    needed[300:310] = np.linspace(0.01, 0.02, 10)
+    curve = envelope(times, needed, 0.1)
+    assert (curve >= needed).all()
+    assert np.abs(np.diff(curve)).max() < 0.03 / (0.1 * 120)
+    far = np.abs(times[:, None] - times[needed > 0]).min(axis=1) > 0.2 + 4 / 60
+    assert far.sum() > 300 and not curve[far].any()
+    assert np.array_equal(envelope(times, 0 * needed, 0.1), 0 * needed)
+
+
+def test_a_blend_beyond_the_clip_is_one_of_its_length() -> None:
+    clip = walk(figure(), seconds=1.0, travels=1.1)
+    one, other = skinpy.lock_feet(clip, blend=1.0), skinpy.lock_feet(clip, blend=1e9)
+    for first, second in zip(one.channels, other.channels, strict=True):
+        assert np.array_equal(first.values, second.values)

@@ -24,9 +24,10 @@ from ..models.frames import chunks
 from ..posing.kinematics import quaternion_product, rotated, up_vector
 from ..retargeting.transfer import key_times
 from .contacts import checked_model, found_contacts, joint_numbers
+from .easing import envelope
 from .ground import Ground
 from .limbs import Limb, feet_of, foot_above, hips_above, limb_of, toe_of
-from .reach import bent, drop_of, smooth_drop
+from .reach import bent, drop_of
 from .soles import figure_size, rest_level, sole_of
 from .stances import Level, Part, Plan, Track, planned
 from .turns import oriented, same_signs
@@ -104,6 +105,7 @@ def lock_feet(clip: Clip, *, joints: Planted | None = None, blend: float = 0.1) 
     seconds = finite("blend", blend)
     if not seconds >= 0:
         raise ValueError(f"blend is {seconds:g}; expected 0 or more seconds")
+    seconds = min(seconds, clip.duration)
     ends, given = _ends_of(clip, joints)
     limbs = [limb_of(model, end) for end in ends]
     _check_apart(model, limbs)
@@ -265,7 +267,7 @@ def _plans(
         if is_foot:
             drop = np.maximum(drop, drop_of(track, plan, level.up))
         plans.append(plan.within(inner))
-    return plans, smooth_drop(line, np.broadcast_to(drop, line.shape), blend)[inner]
+    return plans, envelope(line, np.broadcast_to(drop, line.shape), blend)[inner]
 
 
 def _turns(

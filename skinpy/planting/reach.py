@@ -19,8 +19,6 @@ from .turns import shortest
 _STRAIGHT = 0.985
 #: The hips come down by at most this fraction of a leg's length.
 _MAX_DROP = 0.15
-#: Hz: the rate at which the drop of the hips is smoothed.
-_RATE = 60.0
 #: A limb whose middle is less than this fraction of its length off the line bends to the preferred side.
 _UNCLEAR = 0.02
 
@@ -43,27 +41,6 @@ def drop_of(track: Track, plan: Plan, up: Array) -> Array:
     below = np.sqrt(np.maximum(reach**2 - aside**2, 0.0))
     drop = np.clip(height - below, 0.0, _MAX_DROP * length)
     return np.where(plan.planted, drop, 0.0)
-
-
-def smooth_drop(times: Array, drop: Array, blend: float) -> Array:
-    """Return a smooth curve (N,) that is nowhere below `drop`, and 0 beyond 2 `blend` seconds from it.
-
-    It is the running mean of the running maximum, both over `blend` seconds to either side.
-    """
-    if not drop.any() or len(times) < 2:
-        return drop
-    count = max(int(np.ceil((times[-1] - times[0]) * _RATE)), 1)
-    cells = np.minimum(((times - times[0]) * _RATE).astype(np.intp), count - 1)
-    most = np.zeros(count)
-    np.maximum.at(most, cells, drop)
-    # A time is between two cells: each has the largest drop of both neighbors, too.
-    side = int(np.ceil(blend * _RATE)) + 1
-    peaks = np.lib.stride_tricks.sliding_window_view(np.pad(most, side), 2 * side + 1).max(axis=1)
-    # A mean with weights that rise and fall evenly has no corners.
-    weights = 1.0 - np.abs(np.arange(-side, side + 1)) / (side + 1.0)
-    mean = np.convolve(np.pad(peaks, side, mode="edge"), weights / weights.sum(), mode="valid")
-    centers = times[0] + (np.arange(count) + 0.5) / _RATE
-    return np.asarray(np.maximum(np.interp(times, centers, mean), drop))
 
 
 def bent(track: Track, root: Array, target: Array, ahead: Array) -> tuple[Array, Array]:

@@ -9,6 +9,7 @@ import numpy as np
 from .. import rotation
 from .._types import Array
 from ..posing.kinematics import quaternion_product, rotated
+from .easing import eased, envelope
 from .soles import Sole
 from .turns import mean_rotation, shortest
 
@@ -25,6 +26,8 @@ _MAX_HELD, _MAX_HELD_TOES = np.radians(15.0), np.radians(30.0)
 _MAX_SWIVEL = np.radians(3.0)
 #: Toes that are higher than this fraction of the size above the lowest point of the foot are not planted.
 _LOW = 0.02
+#: Seconds: how much earlier a foot in the air is lifted before it would be in the ground.
+_LIFT_SECONDS = 0.08
 #: A contact within this fraction of the size above or below the ground is on the ground, not on a step.
 _SNAP = 0.06
 
@@ -111,23 +114,40 @@ class Level:
 def planned(track: Track, intervals: Array, level: Level, blend: float) -> Plan:
     """Return where the end of a limb belongs if its sole stands on the ground in `intervals` (n,2)."""
     starts, ends = _frames(track.times, intervals)
-    planted = np.zeros(len(track.times), bool)
     if not len(starts):
         still = np.tile([0.0, 0.0, 0.0, 1.0], (len(track.times), 1))
-        return Plan(track.end, [still for _ in track.parts], planted)
-    for start, end in zip(starts, ends, strict=True):
-        planted[start : end + 1] = True
-    vectors = [_held(track, part, planted, (starts, ends), level, blend) for part in track.parts]
+        return Plan(track.end, [still for _ in track.parts], np.zeros(len(track.times), bool))
+    vectors = [_held(track, part, (starts, ends), level, blend) for part in track.parts]
     for toes in vectors[1:]:  # they bend, but do not swivel on the foot
         swivel, yaw = vectors[0] @ level.up, toes @ level.up
         toes += (np.clip(yaw, swivel - _MAX_SWIVEL, swivel + _MAX_SWIVEL) - yaw)[:, None] * level.up
     turns = [rotation.from_rotvec(one) for one in vectors]
     away = _away(track, turns)
-    off = _rolled(track, away, starts, ends, level) - track.end
-    moved = track.end + _eased(track.times, off, starts, ends, blend)
-    lowest = moved @ level.up + (away @ level.up).min(axis=1)
-    sunk = np.where(planted, 0.0, np.maximum(level.wanted - lowest, 0.0))
-    return Plan(moved + sunk[:, None] * level.up, turns, planted)
+    times, planted = track.times, _covered(len(track.times), starts, ends)
+    moved = track.end + eased(times, _rolled(track, away, starts, ends, level), starts, ends, blend)
+    sole = track.end @ level.up + (away @ level.up).min(axis=1)
+    low, lift = _lowest(track, level), np.zeros((len(times), 1))
+    for start, end in zip(starts, ends, strict=True):
+        lift[start : end + 1, 0] = level.under(low[start : end + 1]) - sole[start : end + 1]
+    lift = eased(times, lift, starts, ends, blend)[:, 0]
+    lift += _over_ground(times, sole + lift, (starts, ends), level)
+    return Plan(moved + lift[:, None] * level.up, turns, planted)
+
+
+def _over_ground(times: Array, heights: Array, contacts: tuple[Array, Array], level: Level) -> Array:
+    """Return how far (N,) a sole at heights (N,) is lifted so that in the air it is not below the ground."""
+    sunk = np.where(_covered(len(times), *contacts), 0.0, np.maximum(level.wanted - heights, 0.0))
+    # The smooth curve begins before a foot is in the ground, but ends where a contact is.
+    still = eased(times, np.ones((len(times), 1)), *contacts, _LIFT_SECONDS)[:, 0]
+    return np.maximum(sunk, (1.0 - still) * envelope(times, sunk, _LIFT_SECONDS))
+
+
+def _covered(count: int, starts: Array, ends: Array) -> Array:
+    """Return which of `count` frames are in runs of frames."""
+    covered = np.zeros(count, bool)
+    for start, end in zip(starts, ends, strict=True):
+        covered[start : end + 1] = True
+    return covered
 
 
 def _away(track: Track, turns: list[Array]) -> Array:
@@ -148,47 +168,18 @@ def _frames(times: Array, intervals: Array) -> tuple[Array, Array]:
     return starts[kept], ends[kept]
 
 
-# ---- easing in and out -----------------------------------------------------------------------------
-
-
-def _smooth(x: Array) -> Array:
-    """Return 0 to 1 with level ends: 3 x^2 - 2 x^3."""
-    x = np.clip(x, 0.0, 1.0)
-    return np.asarray(x * x * (3.0 - 2.0 * x))
-
-
-def _eased(times: Array, values: Array, starts: Array, ends: Array, blend: float) -> Array:
-    """Return values (N,C) that are kept in runs of frames, and die out within `blend` seconds around them.
-
-    In a shorter gap the value at the end of one run passes over into that at the start of the next.
-    """
-    last = len(starts) - 1
-    frames = np.arange(len(times))
-    run = np.searchsorted(starts, frames, side="right") - 1  # that a frame is in or behind; -1 before all
-    before, after = np.maximum(run, 0), np.minimum(run + 1, last)
-    gaps = np.concatenate([[np.inf], times[starts[1:]] - times[ends[:-1]], [np.inf]])
-    window = np.maximum(np.minimum(blend, gaps[run + 1]), 1e-12)
-    falling = _smooth(1.0 - (times - times[ends[before]]) / window) * (run >= 0)
-    rising = _smooth(1.0 - (times[starts[after]] - times) / window) * (run < last)
-    eased = falling[:, None] * values[ends[before]] + rising[:, None] * values[starts[after]]
-    inside = (run >= 0) & (frames <= ends[before])
-    return np.where(inside[:, None], values, eased)
-
-
 # ---- rotation --------------------------------------------------------------------------------------
 
 
-def _held(
-    track: Track, part: Part, planted: Array, contacts: tuple[Array, Array], level: Level, blend: float
-) -> Array:
+def _held(track: Track, part: Part, contacts: tuple[Array, Array], level: Level, blend: float) -> Array:
     """Return the rotation vectors (N,3) that keep a sole still and level while it lies flat in a contact.
 
-    `contacts` are the first and the last indices of each, and `planted` (N,) has all their times.
+    `contacts` are the first and the last indices of each.
     """
     if not part.sole.has_length:
         return np.zeros((len(track.times), 3))
     slope = _slope(part, level)
-    usual = _usual(slope, track.times, planted)
+    usual = _usual(slope, track.times, _covered(len(slope), *contacts))
     limit, most = (_FLAT_TOES, _MAX_HELD_TOES) if part.is_toes else (_FLAT, _MAX_HELD)
     is_low = (part.points @ level.up).min(axis=1) - _lowest(track, level) <= _LOW * level.size
     flat = is_low & (np.abs(slope - usual) <= limit)
@@ -203,7 +194,7 @@ def _held(
         toward = rotation.to_rotvec(quaternion_product(pose, rotation.inverse(part.rotation[inside])))
         angle = np.maximum(np.linalg.norm(toward, axis=1, keepdims=True), 1e-12)
         turns[inside] = toward * np.minimum(1.0, most / angle)
-    return _eased(track.times, turns, firsts, lasts, blend) if len(firsts) else turns
+    return eased(track.times, turns, firsts, lasts, blend) if len(firsts) else turns
 
 
 def _swivel(rotations: Array, times: Array, up: Array) -> Array:
@@ -268,26 +259,20 @@ def _level_rotation(part: Part, frames: slice, level: Level) -> Array:
 
 
 def _rolled(track: Track, away: Array, starts: Array, ends: Array, level: Level) -> Array:
-    """Return where the end joint (N,3) goes in contacts, if the sole rolls over its lowest points.
+    """Return how the end joint moves over the ground (N,3) in contacts, if the sole rolls without sliding.
 
     `away` (N,K,3) are the points of the sole relative to the joint, as they will be. From one time to the
     next the lowest point does not move; the whole path is moved so that it is nearest to the clip's.
     """
     heights = away @ level.up
-    low = _lowest(track, level)
     pivots = (heights[1:] + heights[:-1]).argmin(axis=1)
     rows = np.arange(len(pivots))
     steps = away[rows, pivots] - away[rows + 1, pivots]
-    steps -= (steps @ level.up)[:, None] * level.up
-    path = np.concatenate([np.zeros((1, 3)), np.cumsum(steps, axis=0)])
-    lowest = heights.min(axis=1)
-    target = track.end.copy()
+    path = np.concatenate([np.zeros((1, 3)), np.cumsum(steps, axis=0)]) - track.end
+    path -= (path @ level.up)[:, None] * level.up
+    way = np.zeros_like(path)
     for start, end in zip(starts, ends, strict=True):
         span = slice(start, end + 1)
-        off = track.end[span] - path[span]
         seconds = np.gradient(track.times[span]) if end > start else np.ones(1)
-        mean = (seconds @ off) / seconds.sum()
-        ground = level.under(low[span])
-        target[span] = path[span] + mean - ((path[span] + mean) @ level.up)[:, None] * level.up
-        target[span] += (ground - lowest[span])[:, None] * level.up
-    return target
+        way[span] = path[span] - (seconds @ path[span]) / seconds.sum()
+    return way
