@@ -221,3 +221,18 @@ def test_info_shows_the_humanoid(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert "humanoid  18 of 55 bones\n" in capsys.readouterr().out
     assert main(["info", "--json", path]) == 0
     assert json.loads(capsys.readouterr().out)["humanoid"]["leftHand"] == "hand.l"
+
+
+@pytest.mark.parametrize("name", ["MikuMikuDance", "CMU, cgspeed", "Unreal 5", "Rigify, metarig", "SMPL"])
+@pytest.mark.filterwarnings("ignore::skinpy.SkinpyWarning")  # these rigs lack the character's antenna
+def test_a_walk_for_other_names(name: str) -> None:
+    """The shins of the target point where those of the source do; 5 degrees are the issue's tolerance."""
+    source, target = skinpy.character(), RIGS[name].model()
+    walk = skinpy.retarget("walk", source, target, "auto")
+    times = np.linspace(0, walk.duration, 20)
+    ways = []
+    for model, clip in ((source, "walk"), (target, walk)):
+        places = model.joint_positions(clip, times)
+        way = places[:, model.humanoid.joint("leftFoot")] - places[:, model.humanoid.joint("leftLowerLeg")]
+        ways.append(way / np.linalg.norm(way, axis=1, keepdims=True))
+    assert (ways[0] * ways[1]).sum(axis=1).min() > np.cos(np.radians(5))

@@ -25,7 +25,11 @@ _HANGING = 0.25  # of the hip height: hips that are lower than this belong to a 
 def hips_of(
     source: Model, target: Model, pairs: list[tuple[int, int]], motion: SourceMotion
 ) -> tuple[int, int]:
-    """Return the pair called hips in either skeleton, else the first that is translated, else the first."""
+    """Return the pair of the hips of either skeleton, else the first that is translated, else the first."""
+    hips = [model.humanoid.joint("hips") if "hips" in model.humanoid else -1 for model in (source, target)]
+    for one, other in pairs:
+        if one == hips[0] or other == hips[1]:
+            return one, other
     source_labels, target_labels = labels(source.skeleton.names), labels(target.skeleton.names)
     for one, other in pairs:
         if ("", "hips") in (source_labels[one].part, target_labels[other].part):
@@ -121,16 +125,12 @@ def _rise(motion: SourceMotion, hips: int, up: Array) -> float:
 def to_left(
     source: Model, target: Model, rests: tuple[Rest, Rest], pairs: list[tuple[int, int]]
 ) -> tuple[Array, Array] | None:
-    """Return the direction from right to left in both scenes; None where names do not tell it clearly."""
+    """Return the direction from right to left in both scenes; None where it is not clear."""
     to_target = dict(pairs)
     to_source = {other: one for one, other in pairs}
-    sides = [
-        (left, right)
-        for left, right in side_pairs(source.skeleton.names)
-        if {left, right} <= to_target.keys()
-    ] or [
+    sides = [(left, right) for left, right in _side_pairs(source) if {left, right} <= to_target.keys()] or [
         (to_source[left], to_source[right])
-        for left, right in side_pairs(target.skeleton.names)
+        for left, right in _side_pairs(target)
         if {left, right} <= to_source.keys()
     ]
     found = []
@@ -145,6 +145,18 @@ def to_left(
             return None
         found.append(level)
     return found[0], found[1]
+
+
+def _side_pairs(model: Model) -> list[tuple[int, int]]:
+    """Return (left, right) joints: those whose names differ by the side alone, and those of the humanoid."""
+    humanoid = model.humanoid
+    bones = [bone.removeprefix("left") for bone in humanoid if bone.startswith("left")]
+    found = {
+        (humanoid.joint("left" + one), humanoid.joint("right" + one))
+        for one in bones
+        if "right" + one in humanoid
+    }
+    return sorted(found.union(side_pairs(model.skeleton.names)))
 
 
 def _quarter_turn(start: Array, end: Array, up: Array) -> Array:
