@@ -125,8 +125,9 @@ def test_sides_are_left_out_where_nothing_tells_them() -> None:
     """Without names and toes, a figure may face either way."""
     names, parents, places = RIGS["Roblox R15"].skeleton()
     model = figure([f"joint_{number}" for number in range(len(names))], parents, places)
-    assert dict(model.humanoid) == {}
-    assert model.humanoid.why("leftHand").startswith("The skeleton is no human figure")
+    found = {bone: names[model.humanoid.joint(bone)] for bone in model.humanoid}
+    assert found == {"hips": "LowerTorso", "spine": "UpperTorso", "head": "Head"}
+    assert model.humanoid.why("leftHand").startswith("No joint of the left side")
 
 
 def test_an_animal_on_all_fours() -> None:

@@ -74,10 +74,10 @@ def _search_one(figure: Figure) -> Search:
         for parts in (LEG[:3], ARM):
             found |= between_found(figure, found, side, parts)
     between = found.keys() - named.keys()
-    if _core(found) < len(CORE):
-        found = _merged(found, by_structure(figure))
+    built = by_structure(figure) if _core(found) < len(CORE) else {}
+    found = _merged(found, built)
     rejected = ""
-    if _core(found) < _FEWEST:
+    if _core(found) < _FEWEST and not built:
         rejected = (
             f"The skeleton is no human figure: names and structure show {_core(found)} of "
             f"{len(CORE)} bones that one needs."

@@ -2,7 +2,8 @@
 
 Two legs of equal lengths hang on one joint, the hips; further up, two arms of equal lengths hang on another.
 The two longest neighboring segments of a limb are those of the upper and the lower part. Sides come from
-names, or from the feet, which point to the front. All of it must fit, or nothing is found.
+names, or from the feet, which point to the front; where neither tells them, the limbs are left out. All else
+must fit, or nothing is found.
 """
 
 from __future__ import annotations
@@ -144,10 +145,10 @@ def _assembled(
     )
     if trunk @ fall > _UPRIGHT * np.linalg.norm(trunk) * np.linalg.norm(fall):
         return {}
+    found = {"hips": hips} | _upper_body(figure, lines, (hips, chest), arms)
     sided = _sided(figure, trunk, (legs, knee), arms)
     if sided is None:
-        return {}
-    found = {"hips": hips} | _upper_body(figure, lines, (hips, chest), arms)
+        return found
     for side, leg, arm in zip(("left", "right"), *sided, strict=True):
         found |= {side + part: leg[knee + step] for step, part in enumerate(("UpperLeg", "LowerLeg", "Foot"))}
         found |= {
