@@ -69,14 +69,11 @@ def run(options: Namespace) -> None:
 
 
 def _told(file: str, error: Exception) -> str:
-    """The sentence of an error, which begins with the file."""
+    """The sentence of an error, which begins with the file that it is about."""
     if isinstance(error, LoadError):
         return with_option(error)
     if isinstance(error, OSError) and error.strerror:
-        name = os.fsdecode(error.filename or file)
-        return (
-            f"{printable(file)}: {error.strerror}" if name == file else f"{printable(name)}: {error.strerror}"
-        )
+        return f"{printable(os.fsdecode(error.filename or file))}: {error.strerror}"
     return f"{printable(file)}: {error.args[0] if isinstance(error, KeyError) else error}"
 
 
