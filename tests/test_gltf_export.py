@@ -712,6 +712,8 @@ def test_linear_and_step_said_in_cubic_keys(kind: str) -> None:
 def test_another_suffix_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"'\.gltf'.*'\.skn' or '\.glb'"):
         skinpy.crane().save(tmp_path / "x.gltf")
+    with pytest.raises(ValueError, match=r"'\.bvh'; expected '\.skn' or '\.glb'; Clip\.save writes \.bvh"):
+        skinpy.crane().save(tmp_path / "x.bvh")
     assert not list(tmp_path.iterdir())
 
 

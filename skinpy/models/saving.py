@@ -47,7 +47,8 @@ def save(model: Model, path: PathLike, unit_meters: float | None = None) -> None
 
         data = model_glb(model)
     else:
-        raise ValueError(f"path ends in {brief(target.suffix)}; expected '.skn' or '.glb'")
+        motion = {".bvh": "; Clip.save writes .bvh", ".npz": "; Clip.to_npz writes .npz"}.get(suffix, "")
+        raise ValueError(f"path ends in {brief(target.suffix)}; expected '.skn' or '.glb'{motion}")
     with replacing(target) as file:
         file.write(data)
 
