@@ -505,7 +505,7 @@ BAD: dict[str, tuple[Callable[[skinpy.Clip], object], type[Exception], str]] = {
     "no feet": (
         lambda c: skinpy.lock_feet(turning(skinpy.chair(), skinpy.chair().skeleton.names[-1])),
         ValueError,
-        "no feet are found",
+        "no feet are found whose legs",
     ),
 }
 

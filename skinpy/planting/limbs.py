@@ -81,7 +81,10 @@ def limb_of(model: Model, end: int) -> Limb:
         for upper, lower, last in (("UpperLeg", "LowerLeg", "Foot"), ("UpperArm", "LowerArm", "Hand")):
             bones = [_bone(model, side + part) for part in (upper, lower, last)]
             root, middle, bottom = bones
-            if bottom == end and root is not None and middle is not None:
+            if bottom != end or root is None or middle is None:
+                continue
+            # In a rig for inverse kinematics the foot may hang from the root of the figure.
+            if middle in _ancestors(model, end) and root in _ancestors(model, middle):
                 return _checked(model, Limb(root, middle, end))
     middle = _apart_above(model, end, end)
     root = _apart_above(model, middle, end)
@@ -111,6 +114,17 @@ def _ancestors(model: Model, joint: int) -> list[int]:
         found.append(joint)
         joint = int(model.skeleton.parents[joint])
     return found
+
+
+def bending(model: Model, ends: list[int]) -> list[int]:
+    """Return the joints of a list whose limbs have no joint in common with those of others."""
+    limbs = [limb_of(model, end) for end in ends if has_limb(model, end)]
+    joints = [joint for limb in limbs for joint in (limb.root, limb.middle, limb.end)]
+    return [
+        limb.end
+        for limb in limbs
+        if all(joints.count(one) == 1 for one in (limb.root, limb.middle, limb.end))
+    ]
 
 
 def has_limb(model: Model, end: int) -> bool:
@@ -175,7 +189,8 @@ def _lowest_joints(model: Model) -> list[int]:
             joint = above
         if has_limb(model, joint):
             feet.append(joint)
-    return list(dict.fromkeys(feet))
+    found = list(dict.fromkeys(feet))
+    return found if len(found) > 1 else []  # a lone limb on the ground is a tail, a rope or a sword
 
 
 def _carries(model: Model, joint: int) -> bool:

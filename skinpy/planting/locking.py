@@ -26,7 +26,7 @@ from ..retargeting.transfer import key_times
 from .contacts import checked_model, found_contacts, joint_numbers
 from .easing import envelope
 from .ground import Ground
-from .limbs import Limb, feet_of, foot_above, hips_above, limb_of, toe_of
+from .limbs import Limb, bending, feet_of, foot_above, hips_above, limb_of, toe_of
 from .reach import bent, drop_of
 from .soles import figure_size, rest_level, sole_of
 from .stances import Level, Part, Plan, Track, planned
@@ -134,9 +134,12 @@ def _ends_of(clip: Clip, joints: Planted | None) -> tuple[list[int], list[Array]
     """Return the joints to lock, and their contacts where these are given."""
     model = clip._bound_model()
     if joints is None:
-        feet = feet_of(model)
+        feet = bending(model, feet_of(model))
         if not feet:
-            raise ValueError("joints is None and no feet are found; expected the names of the feet")
+            raise ValueError(
+                "joints is None and no feet are found whose legs have two joints of their own that bend; "
+                "expected the names of the feet"
+            )
         return feet, None
     numbers = joint_numbers(model, list(joints) if isinstance(joints, Mapping) else joints)
     if not isinstance(joints, Mapping):
