@@ -389,6 +389,22 @@ def test_hips_of_a_character_in_centimeters(tmp_path: Path) -> None:
     assert heights[1] == pytest.approx(0.01 * heights[0], rel=1e-6)
 
 
+def test_cameras_and_lights_are_scaled_too(tmp_path: Path) -> None:
+    file = builders.beside_geometry()
+    file.more["cameras"].append(
+        {"type": "orthographic", "orthographic": {"xmag": 2, "ymag": 1, "znear": 0, "zfar": 9}}
+    )
+    file.more["extensions"]["KHR_lights_punctual"]["lights"][0]["range"] = 30
+    model = load(file.glb(), format="glb")
+    model.save(tmp_path / "out.glb", unit_meters=0.1)
+    document = check((tmp_path / "out.glb").read_bytes())
+    perspective, orthographic = (one[one["type"]] for one in document["cameras"])
+    assert perspective == {"yfov": 1, "znear": pytest.approx(0.01)}
+    assert orthographic == {"xmag": 0.2, "ymag": 0.1, "znear": 0, "zfar": pytest.approx(0.9)}
+    assert document["extensions"]["KHR_lights_punctual"]["lights"][0]["range"] == 3
+    assert load(file.glb(), format="glb").cameras == model.cameras
+
+
 def test_a_unit_that_the_model_does_not_know(tmp_path: Path) -> None:
     model = strip()
     assert model.unit_meters is None

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,10 +20,13 @@ from ..clip import Channel, Clip
 from ..clips.edit import derived
 from ..clips.events import Motion
 from ..posing.kinematics import quaternion_product, rotated
+from .extras import Extras, number, rows, table, write_extras
 
 if TYPE_CHECKING:
     from ..model import Model
 
+_LENSES = ("perspective", "orthographic")
+_LENGTHS = ("znear", "zfar", "xmag", "ymag")  # of a camera's lens
 _HALF = 0.5**0.5  # the sine and cosine of 45 degrees
 _IDENTITY = (0.0, 0.0, 0.0, 1.0)
 #: For each up axis the rotation (quaternion x y z w) that brings it to +Y. Where Z is up, -Y becomes +Z: what
@@ -47,8 +50,7 @@ def to_y_up(up: str) -> tuple[Array, Array]:
 def in_meters(model: Model) -> Model:
     """The model with lengths in meters, if its unit is known, and +Y up; the same object if it has both.
 
-    Cameras, lights and what VRM says stay: only glTF files have them, whose unit is the meter. So do additive
-    clips, which glTF does not hold.
+    Additive clips stay as they are: glTF does not hold them.
     """
     factor = model.unit_meters or 1.0
     if factor == 1.0 and model.up == "+Y":
@@ -76,9 +78,26 @@ def _sections(model: Model, factor: float) -> dict[str, Array]:
     rotation[roots] = quaternion_product(turn, rotation[roots])
     local[roots, :3, :3] = matrix @ local[roots, :3, :3]
     local[:, :3, 3] = translation
+    if factor != 1.0 and "EXTRAS" in found:
+        found["EXTRAS"] = write_extras(_scaled_extras(model._extras, factor))
     found["INFO"]["unit_meters"] = found["INFO"]["unit_meters"] / factor
     found["INFO"]["up"] = _block.AXES.index("+Y")
     return found
+
+
+def _scaled_extras(extras: Extras, factor: float) -> dict[str, Any]:
+    """The data beside the model with the lengths of cameras and lights times `factor`."""
+
+    def scaled(holder: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+        lengths = {name: number(holder.get(name), None) for name in names}
+        return holder | {name: factor * one for name, one in lengths.items() if one is not None}
+
+    def entry(one: dict[str, Any]) -> dict[str, Any]:
+        lenses = {kind: scaled(table(one[kind]), _LENGTHS) for kind in _LENSES if kind in one}
+        return scaled(one, ("range",)) | lenses
+
+    lists = {name: rows(extras[name]) for name in ("cameras", "lights") if name in extras}
+    return {**extras, **{name: [entry(table(one)) for one in of_file] for name, of_file in lists.items()}}
 
 
 def _scaled(what: str, rows: Array, factor: float) -> Array:
