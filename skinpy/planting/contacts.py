@@ -44,7 +44,8 @@ class Contacts:
     """Contacts of soles with the ground."""
 
     ground: Ground
-    floor: float  #: the level of the ground
+    floor: float  #: the level of the ground: a low percentile of soles that stand still
+    level: float | None  #: the median height of soles in contact with the ground; None without contacts
     lap: Array | None  #: see `Ground.lap`
     intervals: list[Array]  #: (n,2) seconds for each sole, from 0 to the duration
 
@@ -123,14 +124,17 @@ def found_contacts(clip: Clip, soles: Sequence[Sole]) -> Contacts:
     standing = [height[calm] for height, calm in zip(heights, still, strict=True)]
     levels = np.concatenate(standing) if standing else np.zeros(0)
     floor = float(np.percentile(levels, _LOW_PERCENTILE)) if len(levels) else 0.0
-    intervals = []
+    intervals, touching = [], [np.zeros(0)]
     for height, speed in zip(heights, speeds, strict=True):
         margin = np.maximum((height - floor) / (_HEIGHT * size), speed / (_SPEED * size)).min(axis=1)
+        touching.append(height.min(axis=1)[margin < 1])
         calm = (speed / (_SPEED * size)).min(axis=1)
         near = height.min(axis=1) - np.minimum(lowest, height.min(axis=1)) < _HEIGHT * size
         margin = np.where(_on_steps(calm, near, times), np.minimum(margin, calm), margin)
         intervals.append(_runs(margin, times, lap is not None))
-    return Contacts(ground, floor, lap, intervals)
+    planted = np.concatenate(touching)
+    level = float(np.median(planted)) if len(planted) else None
+    return Contacts(ground, floor, level, lap, intervals)
 
 
 def sole_paths(clip: Clip, soles: Sequence[Sole], ground: Ground, times: Array) -> tuple[list[Array], Array]:

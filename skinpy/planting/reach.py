@@ -17,6 +17,8 @@ from .turns import shortest
 #: A planted limb is at most as long as in the clip, or this fraction of its length. Nearer to straight a knee
 #: would turn by degrees for each millimeter of its foot.
 _STRAIGHT = 0.985
+#: From this fraction on the hips come down, first a little, so that a knee has no corner at the limit.
+_SOFT = 0.95
 #: The hips come down by at most this fraction of a leg's length.
 _MAX_DROP = 0.15
 #: A limb whose middle is less than this fraction of its length off the line bends to the preferred side.
@@ -34,8 +36,11 @@ def longest(track: Track) -> tuple[Array, Array]:
 
 def drop_of(track: Track, plan: Plan, up: Array) -> Array:
     """Return how far (N,) the root of a limb must come down so that its planted end gets where it belongs."""
-    length, reach = longest(track)
+    length, _ = longest(track)
     line = track.root - plan.target
+    bounds = _SOFT * length, _STRAIGHT * length
+    softened = _softened(np.linalg.norm(line, axis=1), bounds[1], bounds[0])
+    reach = np.maximum(np.linalg.norm(track.end - track.root, axis=1), softened)
     height = line @ up
     aside = np.linalg.norm(line - height[:, None] * up, axis=1)
     below = np.sqrt(np.maximum(reach**2 - aside**2, 0.0))

@@ -11,7 +11,9 @@ from .._types import Array
 from ..clip import Channel, Clip
 from ..clips.edit import derived
 from ..models.frames import chunks
-from ..planting.soles import figure_size, rest_level
+from ..planting.contacts import found_contacts
+from ..planting.limbs import feet_of
+from ..planting.soles import figure_size, rest_level, sole_of
 from ..posing.kinematics import up_vector
 
 if TYPE_CHECKING:
@@ -35,16 +37,25 @@ def standing(clip: Clip, source: Clip, hips: tuple[int, int], scale: float) -> C
     `hips` are the joints of the source and of the clip's model, and `scale` is a length of the model for one
     of the source. The lowest joint that is mapped is above the sole of its foot, by more or less in each of
     two figures. The ground is below a rest pose that stands. Below a source that does not stand at rest, it
-    is where its clip is lowest, and below a target, the scene's 0.
+    is where its feet have contact, and below a target, the scene's 0.
     """
     model, up = clip._bound_model(), up_vector(clip._bound_model())
-    times = _low_times(source)
+    source_level, level = _level(source), _level(clip)
+    if source_level is None or level is None:  # nothing stands: the lowest points of both go together
+        times = _low_times(source)
+        source_level, level = (float(np.median(_lowest(one, times))) for one in (source, clip))
     ground = _ground(source._bound_model(), hips[0])
-    above = 0.0 if ground is None else scale * float(np.median(_lowest(source, times) - ground))
-    rise = (_ground(model, hips[1]) or 0.0) + above - float(np.median(_lowest(clip, times)))
+    above = 0.0 if ground is None else scale * (source_level - ground)
+    rise = (_ground(model, hips[1]) or 0.0) + above - level
     if abs(rise) <= _MIN_RISE * figure_size(model):
         return clip
     return _raised(clip, hips[1], rise * up)
+
+
+def _level(clip: Clip) -> float | None:
+    """Return the height of the soles that have contact with the ground; None if there are none."""
+    model = clip._bound_model()
+    return found_contacts(clip, [sole_of(model, joint) for joint in feet_of(model)]).level
 
 
 def _raised(clip: Clip, joint: int, offset: Array) -> Clip:
