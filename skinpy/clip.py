@@ -230,8 +230,8 @@ class Clip(Shown, _core.Clip):
 
         Examples
         --------
-        >>> motion = {"poses": np.zeros((2, 66)), "trans": [[0, 0, 0.9], [0, -0.1, 0.9]], "fps": 30}
-        >>> clip = skinpy.Clip.from_smpl(motion)
+        >>> motion = {"poses": np.zeros((2, 66)), "trans": [[0, 0.9, 0], [0, 0.9, 0.1]], "fps": 30}
+        >>> clip = skinpy.Clip.from_smpl(motion, up="+Y")
         >>> clip.model.skeleton.names[:3]
         ('pelvis', 'left_hip', 'right_hip')
         """
