@@ -47,7 +47,7 @@ def foot_slide(subject: Subject, clip: Clip) -> Iterator[Finding]:
             "warning",
             f"planted feet slide at {slide:.4g} model units per second, {100 * slide / speed:.3g} % of the "
             f"speed of {speed:.4g} at which the clip travels",
-            "adapt the path to the steps with Clip.root_motion_from_feet, or pin the feet with goals",
+            "adapt the path to the steps with Clip.root_motion_from_feet, or lock the feet with lock_feet",
             clip=clip.name,
             size=slide,
         )
