@@ -314,6 +314,23 @@ def test_tracks_beside_each_other_are_one_side_of_a_fade(method: Any) -> None:
         controller.advance(0.02)
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_blend_spaces_are_sides_of_fades(method: Any) -> None:
+    """A plane averages two rotations by another rule than a line, which only concerns its own."""
+    controller = AnimationController(skinpy.character())
+    line = skinpy.BlendSpace1D({0: "walk", 1: "wave"}, parameter=0.3)
+    plane = skinpy.BlendSpace2D({(0, 0): "run", (1, 0): "wave", (0, 1): "walk"}, parameter=(0.4, 0.0))
+    controller.play(line)
+    spaces: Any = (plane, line, plane, line)
+    for space in spaces:
+        controller.advance(0.01)
+        before = controller.pose()
+        controller.cross_fade(space, 0.2, method=method)
+        assert angle(before, controller.pose()) < 0.01
+        assert largest_jump(controller, 0.1) < JUMP
+    assert largest_jump(controller, 0.2) < JUMP  # over the end of the last one
+
+
 # ---- inertial fades ---------------------------------------------------------------------------------------
 
 
@@ -558,7 +575,7 @@ def test_a_transition_has_a_method() -> None:
         ((None, 0.0, 1.0, 0, None, 0, np.zeros((2, 4, 4))), None, "signs"),
         ((None, 0.0, 1.0, 0, None, 0, np.frombuffer(bytes(128), np.float32).reshape(2, 4, 4)), None, "signs"),
         ((np.zeros(39, np.float32), 0.0, 1.0, 0, None, 0, None), None, "given"),
-        ((None, 0.0, 1.0, 0, None, 0, None, None), None, "an entry must be a tuple"),
+        ((None, 0.0, 1.0, 0, None, 0, None, False, None), None, "an entry must be a tuple"),
         ((None, 0.0, 1.0, 0, None, 0), (None, None, 0.0), "fades must be a tuple"),
         ((None, 0.0, 1.0, 0, None, 0), (np.zeros((2, 4, 3), np.float32), None, 0.0, 1.0), "cover"),
         ((None, 0.0, 1.0, 0, None, 0), (None, np.zeros((11, 8), np.float32), 0.0, 1.0), "inertia"),
