@@ -318,11 +318,11 @@ def test_tracks_beside_each_other_are_one_side_of_a_fade(method: Any) -> None:
 def test_blend_spaces_are_sides_of_fades(method: Any) -> None:
     """A plane averages two rotations by another rule than a line, which only concerns its own."""
     controller = AnimationController(skinpy.character())
-    line = skinpy.BlendSpace1D({0: "walk", 1: "wave"}, parameter=0.3)
-    plane = skinpy.BlendSpace2D({(0, 0): "run", (1, 0): "wave", (0, 1): "walk"}, parameter=(0.4, 0.0))
+    line = skinpy.BlendSpace1D({0.0: "walk", 1.0: "wave"}, parameter=0.3)
+    corners: Any = {(0, 0): "run", (1, 0): "wave", (0, 1): "walk"}
+    plane = skinpy.BlendSpace2D(corners, parameter=(0.4, 0.0))
     controller.play(line)
-    spaces: Any = (plane, line, plane, line)
-    for space in spaces:
+    for space in (plane, line, plane, line):
         controller.advance(0.01)
         before = controller.pose()
         controller.cross_fade(space, 0.2, method=method)
