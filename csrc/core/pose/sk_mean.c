@@ -65,7 +65,8 @@ static double step_down(double trace, double squares, double x, double slope, do
   int i;
   for (i = 0; i < SK_MEAN_STEPS; i++) {
     double slope_there = slope - ((4.0 * s + 3.0 * e1) * s + 2.0 * e2) * s;
-    step = ((((s + e1) * s + e2) * s - slope) * s + value) / slope_there;
+    double value_there = (((s + e1) * s + e2) * s - slope) * s + value, bend = (6.0 * s + 3.0 * e1) * s + e2;
+    step = value_there * slope_there / (slope_there * slope_there - value_there * bend);
     s += step;
     if (!(step > last * slope_there)) break;
   }
