@@ -82,7 +82,7 @@ def test_one_clip_on_a_file(source: Path, tmp_path: Path, capsys: pytest.Capture
 
 
 def test_the_motion_alone(source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A .bvh file has one clip, with the joints of the character."""
+    """A .bvh or .npz file has one clip, with the joints of the character."""
     out = tmp_path / "out.bvh"
     assert run("retarget", source, "character", "-o", out) == 1
     assert "choose one with --clip" in capsys.readouterr().err and not out.exists()
@@ -95,6 +95,12 @@ def test_the_motion_alone(source: Path, tmp_path: Path, capsys: pytest.CaptureFi
     knee = [model.skeleton.index("LeftLowerLeg") for model in (motion, character)]
     got, want = motion.joint_positions(0, 0.1)[knee[0]], character.joint_positions(clip, 0.1)[knee[1]]
     assert np.abs(got - want).max() < 1e-4  # meters; .bvh holds degrees with a few digits
+
+    assert run("retarget", source, "character", "-o", tmp_path / "out.npz", "--clip", "swing") == 0
+    arrays = skinpy.load(tmp_path / "out.npz")
+    assert arrays.skeleton.names == character.skeleton.names
+    got = arrays.joint_positions(0, 0.1)
+    assert np.abs(got - character.joint_positions(clip, 0.1)).max() < 1e-5  # meters; .npz holds float32
 
 
 def test_parameters_of_smpl(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

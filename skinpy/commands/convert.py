@@ -18,7 +18,6 @@ from .loading import add_loading_options, load_model, loading_arguments, with_op
 from .options import Commands, UsageError, add_clips_option, add_plain_command, chosen_clips, name_or_number
 from .output import show
 
-_MODELS, _MOTION = (".glb", ".skn"), (".bvh", ".npz")
 #: Options that say how one file is read; of several files that become one they are about the first.
 _OF_FIRST = ("format", "up", "scene")
 _MAX_INFLUENCES = 8  # of a vertex: none that a file has is dropped
@@ -36,7 +35,11 @@ def add(commands: Commands) -> None:
     )
     parser.add_argument("-o", "--output", required=True, metavar="OUT", help=help)
     help = "convert each FILE by itself into the folder OUT: glb, skn, bvh or npz (these two for each clip)"
-    parser.add_argument("--to", choices=[suffix[1:] for suffix in (*_MODELS, *_MOTION)], help=help)
+    parser.add_argument(
+        "--to",
+        choices=[suffix[1:] for suffix in (*values.MODEL_SUFFIXES, *values.MOTION_SUFFIXES)],
+        help=help,
+    )
     parser.add_argument("--force", action="store_true", help="with --to, replace files in OUT that exist")
     add_clips_option(parser)
     help = "frames per second of .bvh and .npz (default: the rate of the keys if they are even, or else 30)"
@@ -80,15 +83,15 @@ def _told(file: str, error: Exception) -> str:
 def _checked_suffix(options: Namespace) -> str:
     """The suffix of what is written; UsageError for options that do not go with it."""
     suffix = Path(options.output).suffix.lower() if options.to is None else f".{options.to}"
-    if suffix not in (*_MODELS, *_MOTION):
+    if suffix not in (*values.MODEL_SUFFIXES, *values.MOTION_SUFFIXES):
         raise UsageError(
             f"--output {options.output!r} is not a file that can be written; expected one that ends in .glb, "
             ".skn, .bvh or .npz, or --to FORMAT for a folder"
         )
     for name, value, fits, wanted in (
-        ("fps", options.fps, suffix in _MOTION, ".bvh or .npz"),
+        ("fps", options.fps, suffix in values.MOTION_SUFFIXES, ".bvh or .npz"),
         ("joint", options.joint, suffix == ".bvh", ".bvh"),
-        ("unit", options.unit, suffix in _MODELS, ".glb or .skn"),
+        ("unit", options.unit, suffix in values.MODEL_SUFFIXES, ".glb or .skn"),
         ("scale", options.scale, options.to is None and len(options.files) > 1, "several files in one"),
         ("force", options.force or None, options.to is not None, "a folder, which --to names the format for"),
     ):
@@ -118,7 +121,7 @@ def _write(model: Model, path: Path, options: Namespace) -> None:
     """Write a model with its chosen clips, or the motion of one clip."""
     chosen = chosen_clips(model, options.clip)
     clips = list(model.clips) if chosen is None else [model.clips[one] for one in chosen]
-    if path.suffix.lower() in _MOTION:
+    if path.suffix.lower() in values.MOTION_SUFFIXES:
         if len(clips) != 1:
             remedy = f"choose one with --clip, or write all with --to {path.suffix[1:].lower()}: "
             raise ValueError(
@@ -150,7 +153,7 @@ def _convert(file: str, suffix: str, written: set[Path], options: Namespace) -> 
     """Convert one file into the folder; `written` are the files that are there by now."""
     options.file = file
     model, stem = load_model(options, max_influences=_MAX_INFLUENCES), Path(file).stem
-    if suffix in _MODELS:
+    if suffix in values.MODEL_SUFFIXES:
         _write(model, _free_path(stem, suffix, written, options), options)
         return
     chosen = chosen_clips(model, options.clip)

@@ -45,8 +45,11 @@ def add(commands: Commands) -> None:
     parser.add_argument("source", metavar="SOURCE", help=help)
     help = "model file of the character, or 'character' for the bundled one"
     parser.add_argument("target", metavar="TARGET", help=help)
-    help = "file to write: .glb or .skn for the character with its own clips and the new ones, .bvh for the "
-    add_output(parser, "OUT", values.motion_file, f"{help}motion of one new clip")
+    help = (
+        "file to write: .glb or .skn for the character with its own clips and the new ones, .bvh or .npz for "
+        "the motion of one new clip"
+    )
+    add_output(parser, "OUT", values.motion_file, help)
     add_clips_option(parser)
     parser.add_argument(
         "--joint-map",
@@ -89,9 +92,10 @@ def run(options: Namespace) -> None:
         "target_pose": _pose(target, options.target_pose),
     }
     chosen = chosen_clips(source, options.clip) or range(len(source.clips))
-    if _is_motion(options.output) and len(chosen) > 1:
+    if Path(options.output).suffix.lower() in values.MOTION_SUFFIXES and len(chosen) > 1:
         raise ValueError(
-            f"a .bvh file holds one clip, and {len(chosen)} are retargeted; choose one with --clip"
+            f"{printable(options.output)} holds one clip, and {len(chosen)} are retargeted; choose one with "
+            "--clip"
         )
     with warnings.catch_warnings():
         # The joints without a partner are listed below.
@@ -170,12 +174,11 @@ def _read_map(path: str) -> dict[str, str]:
     return found
 
 
-def _is_motion(path: str) -> bool:
-    return Path(path).suffix.lower() == ".bvh"
-
-
 def _save(path: str, model: Model, new: list[Clip]) -> None:
-    if _is_motion(path):
+    suffix = Path(path).suffix.lower()
+    if suffix == ".npz":
+        new[0].to_npz(path)
+    elif suffix == ".bvh":
         new[0].save(path)
     else:
         model.save(path)

@@ -23,6 +23,8 @@ _MAX_SPEED = 64.0
 _POSES = ("rest", "t", "a", "auto")  # reference poses of retargeting
 _MAX_INSTANCES = 1_000_000  # of a crowd: their palettes fill the memory long before a picture shows them
 
+#: Files of a model with its clips, and of the motion of one clip.
+MODEL_SUFFIXES, MOTION_SUFFIXES = (".glb", ".skn"), (".bvh", ".npz")
 #: The fields of `Limits` that are counts; memory and seconds have options of their own.
 COUNTED_LIMITS = tuple(field.name for field in fields(Limits) if field.name not in ("memory", "seconds"))
 
@@ -258,8 +260,9 @@ def page_file(text: str) -> str:
 
 def motion_file(text: str) -> str:
     """A file for a model with clips, or for the motion of one clip."""
-    if Path(text).suffix.lower() not in (".glb", ".skn", ".bvh"):
-        raise wrong(text, "is not a file that can be written; expected one that ends in .glb, .skn or .bvh")
+    if Path(text).suffix.lower() not in (*MODEL_SUFFIXES, *MOTION_SUFFIXES):
+        wanted = "expected one that ends in .glb, .skn, .bvh or .npz"
+        raise wrong(text, f"is not a file that can be written; {wanted}")
     return text
 
 
