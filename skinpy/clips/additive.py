@@ -8,15 +8,15 @@ uses the same rule.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 
 from .._arguments import brief, finite
 from .._text import quoted
-from .._types import Array, Floats
+from .._types import Array
 from ..clip import Channel, Clip
-from .edit import derived
+from ..posing.kinematics import conjugate, quaternion_product
+from .edit import derived, with_keys
 from .evaluate import key_tolerance, sample_channel, unit
 
 
@@ -66,42 +66,12 @@ def _rest(clip: Clip) -> Callable[[Channel], Array]:
 def _difference(channel: Channel, reference: Array) -> Channel:
     """The channel with its differences from a value (C,)."""
     if channel.path == "rotation":
-        inverse = unit(reference) * [-1, -1, -1, 1]
-
-        def relative(rows: Array) -> Array:
-            return _product(rows, inverse)
-    elif channel.path == "scale":
-        if not reference.all():
-            raise ValueError(
-                f"reference has a scale of 0 for {quoted(channel.name)}; expected a pose whose scales "
-                "are not 0"
-            )
-
-        def relative(rows: Array) -> Array:
-            return np.asarray(rows / reference)
-    else:
-
-        def relative(rows: Array) -> Array:
-            return rows
-
-    values = channel.values.astype(np.float64)
-    if channel.path in ("translation", "weights"):
-        values = values - reference
-    return replace(
-        channel,
-        values=relative(values).astype(np.float32),
-        in_tangents=_relative_tangents(channel.in_tangents, relative),
-        out_tangents=_relative_tangents(channel.out_tangents, relative),
-    )
-
-
-def _relative_tangents(tangents: Floats | None, relative: Callable[[Array], Array]) -> Floats | None:
-    """Tangents under the linear change of the values."""
-    return None if tangents is None else relative(tangents.astype(np.float64)).astype(np.float32)
-
-
-def _product(a: Array, b: Array) -> Array:
-    """Hamilton's product a * b of quaternions (N,4) and one quaternion (4,): the rotation b, then a."""
-    vector = a[:, 3:] * b[:3] + b[3] * a[:, :3] + np.cross(a[:, :3], b[:3])
-    scalar = a[:, 3:] * b[3] - (a[:, :3] * b[:3]).sum(axis=1, keepdims=True)
-    return np.concatenate([vector, scalar], axis=1)
+        inverse = conjugate(unit(reference))
+        return with_keys(channel, lambda rows: quaternion_product(rows, inverse))
+    if channel.path != "scale":
+        return with_keys(channel, lambda rows: rows - reference, lambda rows: rows)
+    if not reference.all():
+        raise ValueError(
+            f"reference has a scale of 0 for {quoted(channel.name)}; expected a pose whose scales are not 0"
+        )
+    return with_keys(channel, lambda rows: np.asarray(rows / reference))

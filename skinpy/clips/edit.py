@@ -1,6 +1,6 @@
 """New clips from the channels of old ones: Clip.trim, Clip.resample, and the block of the result."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any
@@ -75,6 +75,22 @@ def derived(
         "TEXT": pool.section(),
     }
     return Clip(_block.pack(sections, 1), 0, source.model if model is None else model, name)
+
+
+def with_keys(
+    channel: Channel, change: Callable[[Array], Array], slopes: Callable[[Array], Array] | None = None
+) -> Channel:
+    """The channel with values (N,C) changed by a function, and tangents by `slopes` or by the same one."""
+
+    def tangents(rows: Floats | None) -> Floats | None:
+        return None if rows is None else (slopes or change)(rows.astype(np.float64)).astype(np.float32)
+
+    return replace(
+        channel,
+        values=change(channel.values.astype(np.float64)).astype(np.float32),
+        in_tangents=tangents(channel.in_tangents),
+        out_tangents=tangents(channel.out_tangents),
+    )
 
 
 def _check_keys(source: Clip, channel: Channel, names: Mapping[str, Sequence[str]]) -> None:

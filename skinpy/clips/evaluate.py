@@ -45,6 +45,25 @@ def slerp(start: Array, end: Array, fraction: Array) -> Array:
     return unit(first * a + np.where(flat, u, np.sin(u * angle) / sine) * b)
 
 
+def same_signs(rotations: Array) -> Array:
+    """Quaternions (N,4), each with the sign that is nearer to the one before."""
+    signs = np.where((rotations[1:] * rotations[:-1]).sum(axis=1) < 0, -1.0, 1.0)
+    return np.asarray(rotations * np.concatenate([np.ones(1), np.cumprod(signs)])[:, None])
+
+
+def shortest_rotation(start: Array, end: Array) -> Array:
+    """The shortest rotations (...,4) from directions (...,3), of any length, to others.
+
+    Between opposite directions it is a half turn about any axis at right angles to them.
+    """
+    a, b = np.broadcast_arrays(unit(start), unit(end))
+    real = 1.0 + (a * b).sum(axis=-1, keepdims=True)
+    opposite = real < 1e-9
+    aside = np.cross(a, np.eye(3)[np.argmin(np.abs(a), axis=-1)])
+    vector = np.where(opposite, aside, np.cross(a, b))
+    return unit(np.concatenate([vector, np.where(opposite, 0.0, real)], axis=-1))
+
+
 def sample_channel(channel: Channel, times: Array, tolerance: float = 0.0) -> Array:
     """(N,C) float64: the channel at times (N,) in seconds; outside the keys it is the nearest key."""
     line, values = channel.times, channel.values.astype(np.float64)

@@ -16,8 +16,8 @@ from .._arguments import instance, items_of, text
 from .._text import quoted
 from .._types import Array, Floats
 from ..clip import Channel, Clip
-from .edit import cut_channel, cut_motion, derived
-from .evaluate import key_tolerance, unit
+from .edit import cut_channel, cut_motion, derived, with_keys
+from .evaluate import key_tolerance, same_signs, unit
 from .events import Event, Motion
 from .looks import rest_value
 from .root_motion import IDENTITY, inverse, product
@@ -202,12 +202,7 @@ def _same_sign(before: Channel, after: Channel) -> Channel:
     """The second channel, with all its quaternions negated if that brings it nearer to the first's end."""
     if before.path != "rotation" or not float(before.values[-1] @ after.values[0]) < 0:
         return after
-    return replace(
-        after,
-        values=-after.values,
-        in_tangents=None if after.in_tangents is None else -after.in_tangents,
-        out_tangents=None if after.out_tangents is None else -after.out_tangents,
-    )
+    return with_keys(after, np.negative)
 
 
 def _sharing(before: Channel, after: Channel) -> tuple[Channel, Channel]:
@@ -268,8 +263,7 @@ def _curved(channel: Channel) -> Channel:
 
 def _arcs(times: Array, values: Array) -> tuple[Array, Array, Array]:
     """Times, quaternions (N,4), and the slopes (2,N-1,4) at the start and the end of each span, of slerps."""
-    signs = np.where((values[1:] * values[:-1]).sum(axis=1) < 0, -1.0, 1.0)
-    values = values * np.concatenate([np.ones(1), np.cumprod(signs)])[:, None]
+    values = same_signs(values)
     starts, ends = values[:-1], values[1:]
     angles = 2.0 * np.arctan2(np.linalg.norm(ends - starts, axis=1), np.linalg.norm(ends + starts, axis=1))
     counts = np.ceil(angles / _MAX_ARC).astype(int).clip(1)

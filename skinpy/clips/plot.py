@@ -12,7 +12,7 @@ from .._text import quoted, quoted_list
 from .._types import Array
 from ..clip import Channel, Clip
 from ..errors import unknown_name
-from .evaluate import sample_channel
+from .evaluate import same_signs, sample_channel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -89,9 +89,7 @@ def curve(channel: Channel, duration: float) -> tuple[Array, Array, Array]:
     Each linear key has the sign that is nearer to the key before it, so that the curves do not jump.
     """
     if channel.path == "rotation" and channel.interpolation == "linear":
-        near = np.where((channel.values[1:] * channel.values[:-1]).sum(axis=1) < 0, -1.0, 1.0)
-        signs = np.concatenate([[1.0], np.cumprod(near)])[:, None]
-        channel = replace(channel, values=(channel.values * signs).astype(np.float32))
+        channel = replace(channel, values=same_signs(channel.values).astype(np.float32))
     line = channel.times
     lines = [np.linspace(0.0, duration, _SAMPLES if duration > 0 else 1), line]
     if channel.interpolation == "step":  # the last time before each step makes its edge vertical

@@ -24,8 +24,10 @@ from ..clip import Channel, Clip
 from ..errors import LoadError, SkinpyWarning
 from ..files.npz_arrays import npz_names, read_arrays
 from ..limits import Limits
+from ..models.space import to_y_up
 from ..posing.kinematics import quaternion_product, rotated
 from .edit import derived
+from .evaluate import same_signs
 from .smpl_body import Body, estimated_height, scaled, stick_figure, unit_body, with_joints
 
 if TYPE_CHECKING:
@@ -52,15 +54,6 @@ _NAMES = frozenset(
         *(name for choices, _ in _PARTS.values() for names in choices for name in names),
     ]
 )
-#: The rotation (3,3) that brings an axis up, to +Y. One that is level already stays level.
-_UPRIGHT = {
-    "+X": [[0, -1, 0], [1, 0, 0], [0, 0, 1]],
-    "-X": [[0, 1, 0], [-1, 0, 0], [0, 0, 1]],
-    "+Y": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
-    "-Y": [[1, 0, 0], [0, -1, 0], [0, 0, -1]],
-    "+Z": [[1, 0, 0], [0, 0, 1], [0, -1, 0]],
-    "-Z": [[1, 0, 0], [0, 0, -1], [0, 1, 0]],
-}
 #: A figure whose spine points along another axis than up, with this cosine on average, is warned of.
 _LYING = 0.8
 
@@ -124,11 +117,9 @@ def model_from_smpl(file: BinaryIO, max_bytes: int, max_keys: int) -> "Model":
 @np.errstate(over="ignore", invalid="ignore")  # what overflows is not finite, and refused by name
 def _clip(name: str, found: Parameters, up: str, height: float | None, joints: npt.ArrayLike | None) -> Clip:
     """The clip of parameters, bound to its stick figure."""
-    upright = np.array(_UPRIGHT[up], np.float64)
+    turn, upright = to_y_up(up)
     local = rotations.from_rotvec(found.vectors)
-    local[:, 0] = quaternion_product(
-        np.broadcast_to(rotations.from_matrix(upright), local[:, 0].shape), local[:, 0]
-    )
+    local[:, 0] = quaternion_product(turn, local[:, 0])
     _warn_of_lying(name, local[:, 0], up)
     body = unit_body(found.groups, found.is_smplx)
     if joints is not None:
@@ -155,8 +146,7 @@ def _bound(name: str, body: Body, local: Array, pelvis: Array, fps: float) -> Cl
 
 def _turning(channel: Channel, keys: Array) -> Channel:
     """The channel with quaternions (N,4): signs that follow each other, and one key if all are equal."""
-    signs = np.where((keys[1:] * keys[:-1]).sum(axis=1) < 0, -1.0, 1.0)
-    values = (keys * np.concatenate([np.ones(1), np.cumprod(signs)])[:, None]).astype(np.float32)
+    values = same_signs(keys).astype(np.float32)
     if (values == values[0]).all():
         return replace(channel, times=np.zeros(1), values=values[:1])
     return replace(channel, values=values)
@@ -165,7 +155,7 @@ def _turning(channel: Channel, keys: Array) -> Channel:
 def _warn_of_lying(name: str, root: Array, up: str) -> None:
     """Warn if the figure's spine points along another axis than the one that is said to be up."""
     spines = rotated(root, np.broadcast_to([0.0, 1.0, 0.0], (len(root), 3)))
-    mean = spines.mean(axis=0) @ np.array(_UPRIGHT[up])
+    mean = spines.mean(axis=0) @ to_y_up(up)[1]
     axis = int(np.argmax(np.abs(mean)))
     along = f"{'-' if mean[axis] < 0 else '+'}{'XYZ'[axis]}"
     if abs(mean[axis]) > _LYING and along != up:

@@ -23,7 +23,7 @@ from .. import _block
 from .._text import quoted
 from .._types import Array
 from ..clip import Clip
-from ..posing.kinematics import quaternion_product, rotated, up_vector
+from ..posing.kinematics import conjugate, quaternion_product, rotated, up_vector
 from .channel import Channel
 from .evaluate import key_tolerance, sample_channel, trs, unit
 
@@ -198,7 +198,7 @@ class Trajectory:
         motion = np.hstack([origins - rotated(yaw, np.repeat(origins[:1], len(times), axis=0)), yaw])
         motion = motion.astype(np.float32)
         stored = unit(motion[:, 3:].astype(np.float64))
-        back = stored * (-1.0, -1.0, -1.0, 1.0)
+        back = conjugate(stored)
         origin = rotated(back, joint.here[:, :3, 3] - motion[:, :3])
         to_parent = self._inverse(joint.parent)
         translation = np.einsum("nij,nj->ni", to_parent, origin - joint.parent[:, :3, 3])

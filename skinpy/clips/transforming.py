@@ -7,7 +7,7 @@ interpolation and tangents. Root motion M(t) becomes X M(t) X^-1.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,8 +18,8 @@ from .._arguments import floats
 from .._text import quoted
 from .._types import Array, Floats
 from ..clip import Channel, Clip
-from ..posing.kinematics import quaternion_product, rotated
-from .edit import derived
+from ..posing.kinematics import conjugate, quaternion_product, rotated
+from .edit import derived, with_keys
 from .evaluate import slerp, trs, unit
 from .events import Motion
 from .root_motion import RootMotion
@@ -57,7 +57,7 @@ def transformed(clip: Clip, matrix: npt.ArrayLike) -> Clip:
     keyed = {(channel.joint, channel.path): channel for channel in clip.channels if channel.joint in roots}
     kept = [one for one in clip.channels if (one.joint, one.path) not in keyed or one.path == "visibility"]
     changed = [
-        _changed(keyed.get((root, path)) or _resting(model, root, path), values, slopes)
+        with_keys(keyed.get((root, path)) or _resting(model, root, path), values, slopes)
         for root in roots
         for path, (values, slopes) in _maps(change).items()
     ]
@@ -114,7 +114,7 @@ def _maps(change: Similarity) -> dict[str, tuple[_Map, _Map]]:
         return np.asarray(change.scale * rotated(change.rotation, vectors))
 
     def rotation(keys: Array) -> Array:
-        return quaternion_product(np.broadcast_to(change.rotation, keys.shape), keys)
+        return quaternion_product(change.rotation, keys)
 
     def scale(keys: Array) -> Array:
         return np.asarray(change.scale * keys)
@@ -136,20 +136,6 @@ def _resting(model: "Model", root: int, path: str) -> Channel:
     return Channel(root, None, skeleton.names[root], path, "linear", np.zeros(1), value, None, None)
 
 
-def _changed(channel: Channel, values: _Map, slopes: _Map) -> Channel:
-    """The channel with its values and its tangents mapped."""
-
-    def mapped(tangents: Floats | None) -> Floats | None:
-        return None if tangents is None else slopes(tangents.astype(np.float64)).astype(np.float32)
-
-    return replace(
-        channel,
-        values=values(channel.values.astype(np.float64)).astype(np.float32),
-        in_tangents=mapped(channel.in_tangents),
-        out_tangents=mapped(channel.out_tangents),
-    )
-
-
 def _changed_motion(motion: RootMotion, change: Similarity) -> Motion:
     """X M(t) X^-1, with R' = Q R Q^-1 and the translation p + s Q m - R' p.
 
@@ -159,11 +145,9 @@ def _changed_motion(motion: RootMotion, change: Similarity) -> Motion:
     times, translation, rotation = motion.times, motion.translation, motion.rotation
     if change.translation.any():
         times, translation, rotation = _refined(times, translation, rotation)
-    back = change.rotation * [-1, -1, -1, 1]
-    turned = quaternion_product(np.broadcast_to(change.rotation, rotation.shape), rotation)
-    turned = quaternion_product(turned, np.broadcast_to(back, rotation.shape))
+    turned = quaternion_product(quaternion_product(change.rotation, rotation), conjugate(change.rotation))
     moved = change.scale * rotated(change.rotation, translation)
-    moved = moved + change.translation - rotated(turned, np.broadcast_to(change.translation, moved.shape))
+    moved = moved + change.translation - rotated(turned, change.translation)
     return Motion(times, np.concatenate([moved, turned], axis=1).astype(np.float32))
 
 

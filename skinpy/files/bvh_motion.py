@@ -17,8 +17,8 @@ from ..clip import Clip
 from ..clips.evaluate import Evaluator, unit
 from ..models.frames import chunks
 from ..models.space import to_y_up
-from ..posing.kinematics import quaternion_product, rotated
-from ..retargeting.rest import Rest, conjugate
+from ..posing.kinematics import conjugate, quaternion_product, rotated
+from ..retargeting.rest import Rest
 from ..rotation import from_matrix, to_euler
 
 if TYPE_CHECKING:

@@ -8,8 +8,6 @@ transform.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,9 +15,9 @@ import numpy as np
 from .. import _block
 from .._types import Array
 from ..clip import Channel, Clip
-from ..clips.edit import derived
+from ..clips.edit import derived, with_keys
 from ..clips.events import Motion
-from ..posing.kinematics import quaternion_product, rotated
+from ..posing.kinematics import conjugate, quaternion_product, rotated
 from .extras import Extras, number, rows, table, write_extras
 
 if TYPE_CHECKING:
@@ -35,7 +33,7 @@ _TO_Y_UP = {
     "+X": (0.0, 0.0, _HALF, _HALF),
     "-X": (0.0, 0.0, -_HALF, _HALF),
     "+Y": _IDENTITY,
-    "-Y": (0.0, 0.0, 1.0, 0.0),
+    "-Y": (1.0, 0.0, 0.0, 0.0),
     "+Z": (-_HALF, 0.0, 0.0, _HALF),
     "-Z": (_HALF, 0.0, 0.0, _HALF),
 }
@@ -119,9 +117,9 @@ def _changed(clip: Clip, model: Model, factor: float, up: str) -> Clip:
         is_root = channel.joint is not None and parents[channel.joint] < 0
         if channel.path == "translation":
             axes = factor * (matrix if is_root else np.eye(3))
-            return _with_keys(channel, lambda keys: keys @ axes.T)
+            return with_keys(channel, lambda keys: keys @ axes.T)
         if channel.path == "rotation" and is_root:
-            return _with_keys(channel, lambda keys: quaternion_product(turn, keys))
+            return with_keys(channel, lambda keys: quaternion_product(turn, keys))
         return channel
 
     return derived(
@@ -137,28 +135,17 @@ def scaled_clip(clip: Clip, factor: float) -> Clip:
     """The clip with its translations, and those of its root motion, multiplied by a factor."""
     with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused by name
         channels = [
-            _with_keys(channel, lambda keys: factor * keys) if channel.path == "translation" else channel
+            with_keys(channel, lambda keys: factor * keys) if channel.path == "translation" else channel
             for channel in clip.channels
         ]
         motion = None if clip._motion is None else _moved(clip._motion, factor, "+Y")
     return derived(clip, channels, clip.duration, motion=motion)
 
 
-def _with_keys(channel: Channel, change: Callable[[Array], Array]) -> Channel:
-    """The channel with values and tangents that a linear function makes of the old ones."""
-    values, into, out = (
-        None if rows is None else change(rows.astype(np.float64)).astype(np.float32)
-        for rows in (channel.values, channel.in_tangents, channel.out_tangents)
-    )
-    assert values is not None
-    return replace(channel, values=values, in_tangents=into, out_tangents=out)
-
-
 def _moved(motion: Motion, factor: float, up: str) -> Motion:
     """Root motion in the rotated scene: q * motion * q^-1, with lengths times `factor`."""
     turn, matrix = to_y_up(up)
     keys = motion.values.astype(np.float64)
-    back = turn * (-1.0, -1.0, -1.0, 1.0)
-    rotations = quaternion_product(quaternion_product(turn, keys[:, 3:]), back)
+    rotations = quaternion_product(quaternion_product(turn, keys[:, 3:]), conjugate(turn))
     values = np.concatenate([factor * keys[:, :3] @ matrix.T, rotations], axis=1)
     return Motion(motion.times, values.astype(np.float32))

@@ -19,7 +19,7 @@ from .._progress import working
 from .._types import Array
 from ..clip import Channel, Clip
 from ..clips.edit import derived
-from ..clips.evaluate import key_tolerance, unit
+from ..clips.evaluate import key_tolerance, same_signs, unit
 from ..models.frames import chunks
 from ..posing.kinematics import quaternion_product, rotated, up_vector
 from ..retargeting.transfer import key_times
@@ -30,7 +30,7 @@ from .limbs import Limb, bending, feet_of, foot_above, hips_above, limb_of, toe_
 from .reach import bent, drop_of
 from .soles import figure_size, rest_level, sole_of
 from .stances import Level, Part, Plan, Track, planned
-from .turns import oriented, same_signs
+from .turns import oriented
 
 if TYPE_CHECKING:
     from ..model import Model

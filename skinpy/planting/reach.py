@@ -9,10 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from .._types import Array
-from ..clips.evaluate import unit
+from ..clips.evaluate import shortest_rotation, unit
 from ..posing.kinematics import rotated
 from .stances import Plan, Track
-from .turns import shortest
 
 #: A planted limb is at most as long as in the clip, or this fraction of its length. Nearer to straight a knee
 #: would turn by degrees for each millimeter of its foot.
@@ -58,7 +57,7 @@ def bent(track: Track, root: Array, target: Array, ahead: Array) -> tuple[Array,
     after = track.end - track.middle
     upper, lower = np.linalg.norm(before, axis=1), np.linalg.norm(after, axis=1)
     whole = track.end - track.root
-    turn = shortest(whole, target - root)
+    turn = shortest_rotation(whole, target - root)
     line = unit(target - root)
     side = _side(before, unit(whole), ahead, upper + lower)
     side = rotated(turn, side)
@@ -69,7 +68,7 @@ def bent(track: Track, root: Array, target: Array, ahead: Array) -> tuple[Array,
     cosine = np.clip(cosine, -1.0, 1.0)
     sine = np.sqrt(1.0 - cosine**2)
     middle = upper[:, None] * (cosine[:, None] * line + sine[:, None] * side)
-    return shortest(before, middle), shortest(after, distance[:, None] * line - middle)
+    return shortest_rotation(before, middle), shortest_rotation(after, distance[:, None] * line - middle)
 
 
 def _side(before: Array, line: Array, ahead: Array, length: Array) -> Array:

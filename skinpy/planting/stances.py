@@ -8,10 +8,11 @@ import numpy as np
 
 from .. import rotation
 from .._types import Array
+from ..clips.evaluate import shortest_rotation
 from ..posing.kinematics import quaternion_product, rotated
 from .easing import eased, envelope
 from .soles import Sole
-from .turns import mean_rotation, shortest
+from .turns import mean_rotation
 
 #: Radians: a planted foot, and its toes, whose sole slopes less lies flat. Toes bend; a foot is stiff.
 _FLAT, _FLAT_TOES = np.radians(10.0), np.radians(30.0)
@@ -251,7 +252,7 @@ def _level_rotation(part: Part, frames: slice, level: Level) -> Array:
         front = held[np.flatnonzero(sole.front)[heights[sole.front].argmin()]]
         along = front - rear
         flat = along - (along @ level.up) * level.up
-        mean = quaternion_product(shortest(along[None], flat[None])[0], mean)
+        mean = quaternion_product(shortest_rotation(along[None], flat[None])[0], mean)
     return mean
 
 

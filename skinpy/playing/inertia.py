@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import rotation
 from .._types import Array, Floats
-from ..posing.kinematics import quaternion_product
+from ..posing.kinematics import conjugate, quaternion_product
 from .animated import Animated
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def inertia_between(old: State, new: State, span: float) -> Inertia:
 
 def _from_to(start: Array, end: Array) -> Array:
     """Return the rotations that lead from unit quaternions to others: end * conj(start)."""
-    return quaternion_product(end, start * (-1.0, -1.0, -1.0, 1.0))
+    return quaternion_product(end, conjugate(start))
 
 
 def _nearer(quaternion: Array) -> Array:

@@ -194,6 +194,11 @@ def quaternion_product(a: Array, b: Array) -> Array:
     return np.concatenate([vector, real], axis=-1)
 
 
+def conjugate(rotation: Array) -> Array:
+    """The inverses of unit quaternions (...,4)."""
+    return np.asarray(rotation * (-1.0, -1.0, -1.0, 1.0))
+
+
 def rotated(rotation: Array, vector: Array) -> Array:
     """Vectors (...,3) rotated by unit quaternions (...,4), (u, w): v + 2 u x (u x v + w v)."""
     u, w = rotation[..., :3], rotation[..., 3:]

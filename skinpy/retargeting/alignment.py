@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._types import Array
+from ..clips.evaluate import shortest_rotation
 from ..posing.kinematics import quaternion_product, rotated, up_vector
 from .joint_names import labels, side_pairs
-from .limbs import shortest_rotation
 from .rest import Rest
 from .source_motion import SourceMotion
 from .transfer import Change

@@ -13,7 +13,8 @@ import numpy as np
 
 from .. import rotation as quaternions
 from .._types import Array
-from .rest import Rest, conjugate, product
+from ..posing.kinematics import conjugate
+from .rest import Rest, product
 
 if TYPE_CHECKING:
     from ..model import Model

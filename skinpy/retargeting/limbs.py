@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._types import Array
-from ..clips.evaluate import unit
-from ..posing.kinematics import rotated, up_vector
-from .rest import Rest, conjugate, product
+from ..clips.evaluate import shortest_rotation, unit
+from ..posing.kinematics import conjugate, rotated, up_vector
+from .rest import Rest, product
 
 if TYPE_CHECKING:
     from ..model import Model
@@ -235,14 +235,6 @@ def degrees_between(one: Array, other: Array) -> float:
 def matrix_of(rotation: Array) -> Array:
     """Return the matrix (3,3) of a unit quaternion (4,)."""
     return np.stack([rotated(rotation, axis) for axis in np.eye(3)], axis=1)
-
-
-def shortest_rotation(start: Array, end: Array) -> Array:
-    """Return the shortest rotation (4,) between unit vectors; any half turn between opposite ones."""
-    if start @ end < -1 + 1e-9:
-        aside = np.eye(3)[np.argmin(np.abs(start))]
-        return np.append(unit(np.cross(start, aside)), 0.0)
-    return unit(np.append(np.cross(start, end), 1.0 + start @ end))
 
 
 def rotation_about(up: Array, angle: float) -> Array:

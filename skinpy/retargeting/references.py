@@ -16,8 +16,9 @@ from .._arguments import brief, check_finite, finite
 from .._text import quoted
 from .._types import Array
 from ..clip import Clip
+from ..clips.evaluate import shortest_rotation
 from ..pose import Pose
-from ..posing.kinematics import rotated, up_vector
+from ..posing.kinematics import conjugate, rotated, up_vector
 from .alignment import scene_rotation, to_left
 from .bind_pose import bind_rotation
 from .frames import nearest_frame
@@ -32,10 +33,9 @@ from .limbs import (
     angle_about,
     degrees_between,
     rotation_about,
-    shortest_rotation,
     upright,
 )
-from .rest import Rest, conjugate, product
+from .rest import Rest, product
 
 if TYPE_CHECKING:
     from ..model import Model

@@ -88,11 +88,6 @@ def _flips(scale: Array) -> Array:
     return flips
 
 
-def conjugate(rotation: Array) -> Array:
-    """Return the inverse of unit quaternions (...,4)."""
-    return np.asarray(rotation * np.array([-1.0, -1.0, -1.0, 1.0]))
-
-
 def product(*rotations: Array) -> Array:
     """Return the product of quaternions (...,4); the last rotates first."""
     total = rotations[0]

@@ -22,10 +22,10 @@ import numpy as np
 
 from .._types import Array
 from ..clip import Channel
-from ..clips.evaluate import unit
+from ..clips.evaluate import same_signs, unit
 from ..clips.events import Motion
-from ..posing.kinematics import rotated
-from .rest import Rest, conjugate, product
+from ..posing.kinematics import conjugate, rotated
+from .rest import Rest, product
 from .source_motion import PATHS, REST_TOLERANCE, SourceMotion
 
 _SAMPLE_SECONDS = 1.0 / 30.0  # longest gap between keys where motion is sampled
@@ -158,7 +158,7 @@ class _Follower:
     def _rotation_at(self, times: Array, front: Array, back: Array) -> Array:
         """Return the rotations (N,4) where several joints move."""
         middle = product(self._inverse_anchor(times), self.source.rotation(self._path()[0], times))
-        return unit(_same_signs(product(front, middle, back)))
+        return unit(same_signs(product(front, middle, back)))
 
     def _inverse_anchor(self, times: Array | None) -> Array:
         """Return the inverse of the rotation from the common ancestor to the anchor."""
@@ -294,12 +294,6 @@ def _still(rest: Rest, joint: int, path: str, value: Array) -> Channel | None:
         return None
     values = value[None].astype(np.float32)
     return Channel(joint, None, "", path, "linear", np.zeros(1), values, None, None)
-
-
-def _same_signs(keys: Array) -> Array:
-    """Return quaternions (N,4), each with the sign that is nearer to the one before."""
-    signs = np.where((keys[1:] * keys[:-1]).sum(axis=1) < 0, -1.0, 1.0)
-    return np.asarray(keys * np.concatenate([np.ones(1), np.cumprod(signs)])[:, None])
 
 
 def key_times(
