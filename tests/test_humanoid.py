@@ -145,6 +145,37 @@ def test_an_animal_on_all_fours() -> None:
     assert "across the trunk" in dog.why("leftUpperArm")
 
 
+@pytest.mark.parametrize("words", [("Leg", "Knee", "Foot"), ("thigh", "shin", "foot")])
+def test_an_animal_with_front_legs(words: tuple[str, ...]) -> None:
+    """Its hind legs alone would make a figure without arms."""
+    names, parents = ["Hips", "Spine", "Chest", "Neck", "Head"], [-1, 0, 1, 2, 3]
+    for side in ("Left", "Right"):
+        for top, where in ((2, "Front"), (0, "Back")):
+            for at, word in enumerate(words):
+                names.append(f"{side}_{where}_{word}")
+                parents.append(len(names) - 2 if at else top)
+    horse = figure(names, parents, np.zeros((len(names), 3))).humanoid
+    assert dict(horse) == {}
+    assert "front or hind legs" in horse.why("leftFoot")
+
+
+def test_a_hand_above_its_palm_and_legs_with_copies() -> None:
+    """Meta's Body_LeftHandWrist carries Body_LeftHandPalm; mmd_tools' LegD_L may come before Leg_L."""
+    names, parents, places = RIGS["Mixamo, no prefix; Ready Player Me"].skeleton()
+    hand, leg = names.index("LeftHand"), names.index("LeftUpLeg")
+    renamed = [*names[: hand + 1], "LeftHandPalm", *names[hand + 1 :]]
+    renamed[hand] = "LeftHandWrist"
+    above = [*parents[: hand + 1], hand, *(one + 1 if one > hand else one for one in parents[hand + 1 :])]
+    humanoid = figure(renamed, above, np.insert(places, hand + 1, places[hand], axis=0)).humanoid
+    assert humanoid["leftHand"] == "LeftHandWrist"
+    copies = ["LeftUpLegD", "LeftLegD", "LeftFootD"]
+    renamed = [*names[:leg], *copies, *names[leg:]]
+    above = [*parents[:leg], 0, leg, leg + 1, *(one + 3 if one >= leg else one for one in parents[leg:])]
+    humanoid = figure(renamed, above, np.insert(places, [leg] * 3, places[leg : leg + 3], axis=0)).humanoid
+    legs = [humanoid[bone] for bone in ("leftUpperLeg", "leftLowerLeg", "leftFoot")]
+    assert legs == ["LeftUpLeg", "LeftLeg", "LeftFoot"]
+
+
 def test_the_first_of_two_figures() -> None:
     names, parents, places = RIGS["CMU, cgspeed"].skeleton()
     count = len(names)

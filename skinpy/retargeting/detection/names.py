@@ -11,7 +11,9 @@ import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
+from ..bones import LEG
 from .vocabulary import (
     CONTEXT,
     FINGER_WORDS,
@@ -19,6 +21,7 @@ from .vocabulary import (
     JAPANESE,
     METACARPAL_WORDS,
     NOISE,
+    ON_FOURS,
     PARTS,
     SIDE_WORDS,
     SIDED_PARTS,
@@ -37,6 +40,8 @@ _BRACKETS = re.compile(r"\[[^\]]*\]")  # Skyrim repeats a name in short: "NPC L 
 _COMMON = 0.6  # fraction of the names that must share a first or last word before it counts as a prefix
 _UNKNOWN_WORD = 0.4  # what each word that is not known takes from the score
 _RELATED = 0.1  # what a word of the same limb takes, as in "arm_hand"
+_COPY = 0.01  # what LegD, a copy of Leg in the rigs of mmd_tools, takes from the score
+_LONGEST_RUN = 4  # words that are read as one
 _FEWEST = 8  # joints below which no prefix is looked for
 
 
@@ -55,6 +60,7 @@ class Reading:
     helper: bool = False  #: a twist, an end, an IK target, a control: no bone of the figure
     metacarpal: bool = False
     deform: bool = False  #: Rigify's prefix DEF-
+    on_fours: str = ""  #: the part of an animal's leg, such as "LowerLeg" of LeftFrontKnee
 
     def score(self, part: str) -> float:
         """How well the name fits a part of the body: 0 for not at all."""
@@ -124,7 +130,19 @@ def _read(words: list[str], deform: bool) -> Reading:
     if side and digits and "finger" in letters:
         return Reading(side, {}, "finger", digits, helper, metacarpal, deform)
     parts, word = _parts(side, [one for one in letters if one not in METACARPAL_WORDS] or letters)
-    return Reading(side, parts, word, digits, helper, metacarpal and not parts, deform)
+    if letters[-1:] == ["d"]:
+        parts = {part: score - _COPY for part, score in parts.items() if score > _COPY}
+    on_fours = _part_on_fours(letters) if side else ""
+    return Reading(side, parts, word, digits, helper, metacarpal and not parts, deform, on_fours)
+
+
+def _part_on_fours(letters: list[str]) -> str:
+    """Return the part of a leg that is called a front or a hind one; empty if it is not."""
+    for word, following in pairwise(letters):
+        parts = SIDED_PARTS.get(following, {})
+        if word in ON_FOURS and parts and (part := max(parts, key=lambda one: parts[one])) in LEG:
+            return part
+    return ""
 
 
 def _is_vertebra(side: str, letters: list[str], digits: tuple[str, ...]) -> bool:
@@ -181,7 +199,7 @@ def _parts(side: str, letters: list[str]) -> tuple[dict[str, float], str]:
         if (whole := "".join(words)) in table:
             return dict(table[whole]), whole
     # The longest known run of words; of several one that is no limb's, then the best, then the last.
-    for length in range(len(meaning) - 1, 0, -1):
+    for length in range(min(len(meaning) - 1, _LONGEST_RUN), 0, -1):
         runs = ["".join(meaning[at : at + length]) for at in range(len(meaning) - length + 1)]
         known = [
             (run not in CONTEXT, max(table[run].values()), at)

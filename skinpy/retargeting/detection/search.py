@@ -82,6 +82,8 @@ def _search_one(figure: Figure) -> Search:
             f"The skeleton is no human figure: names and structure show {_core(found)} of "
             f"{len(CORE)} bones that one needs."
         )
+    elif _has_legs_of_an_animal(figure):
+        rejected = "The skeleton is no human figure: its names speak of front or hind legs."
     elif _is_on_all_fours(figure, found):
         rejected = "The skeleton is no human figure: its arms go the way of its legs, across the trunk."
     if rejected:
@@ -121,6 +123,12 @@ def _merged(found: dict[str, int], built: dict[str, int]) -> dict[str, int]:
     first, then = (built, found) if differ else (found, built)
     used = set(first.values())
     return first | {bone: joint for bone, joint in then.items() if bone not in first and joint not in used}
+
+
+def _has_legs_of_an_animal(figure: Figure) -> bool:
+    """Whether names speak of front or hind legs: on each side of two parts, for one may be a corrective's."""
+    parts = {side: {one.on_fours for one in figure.readings if one.side == side} - {""} for side in SIDES}
+    return all(len(found) > 1 for found in parts.values())
 
 
 def _is_on_all_fours(figure: Figure, found: dict[str, int]) -> bool:

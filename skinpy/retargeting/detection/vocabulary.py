@@ -112,7 +112,7 @@ SIDED_PARTS = _table(
     arm: UpperArm 0.9, LowerArm 0.45
     lowerarm lowarm loarm farm armlower forearm forearmbend elbow radius: LowerArm 1
     ulna: LowerArm 0.8
-    hand handpalm: Hand 1
+    hand handpalm handwrist: Hand 1
     wrist: Hand 0.9
     palm fist: Hand 0.6
     eye eyeball eyejoint faceeye: eye 1
@@ -122,6 +122,9 @@ SIDED_PARTS = _table(
 
 #: Words that alone do not say which part of a limb they mean.
 VAGUE = _set("leg arm shoulder shldr hip")
+
+#: Words before one for a part of a leg in rigs of animals; "back" is none, as it names correctives too.
+ON_FOURS = _set("front hind rear")
 
 #: Pairs of a word and the word for the next joint of the limb, in rigs that name joints rather than segments.
 JOINT_WORDS = frozenset({("elbow", "wrist"), ("radius", "wrist"), ("knee", "ankle")})
