@@ -195,3 +195,35 @@ def test_what_cannot_be_written(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="bound to no model"):
         skinpy.Clip.from_arrays("a", times=[0], rotation=[[[0, 0, 0, 1]]]).to_npz(tmp_path / "x.npz")
     assert not list(tmp_path.iterdir())
+
+
+def test_still_joints_keep_the_shear_of_their_rest(tmp_path: Path) -> None:
+    """No translation, rotation and scale hold a shear, so a joint that stands still must have no keys."""
+    sheared = np.eye(4)
+    sheared[0, 1] = 0.5
+    raised = np.eye(4)
+    raised[1, 3] = 1.0
+    model = skinpy.Model.from_arrays(
+        ["root", "tip"],
+        [-1, 0],
+        [sheared, raised],
+        positions=[[0, 0, 0]],
+        faces=[],
+        joints=[[0]],
+        weights=[[1]],
+    )
+    turn = [[[0, 0, 0, 1]], [[0, 0, 0.6, 0.8]]]
+    clip = model.add_clips(skinpy.Clip.from_arrays("x", times=[0, 1], joints=["tip"], rotation=turn)).clips[0]
+    again = skinpy.load(clip.to_npz(tmp_path / "x.npz"))
+    wanted = clip.model.globals(clip, [0.0, 1.0], loop="clamp")  # type: ignore[union-attr]
+    assert np.allclose(again.globals(0, [0.0, 1.0], loop="clamp"), wanted, atol=1e-6)
+
+
+def test_targets_of_one_name_get_a_number(tmp_path: Path) -> None:
+    weights = np.zeros((16, 2), np.float32)
+    weights[:, 1] = 1.0
+    path = skinpy.character().clips["wave"].to_npz(tmp_path / "wave.npz")
+    weights = np.resize(weights, (len(arrays_of(path)["times"]), 2))
+    model = quiet(written(tmp_path, targets=np.array(["a", "a"]), weights=weights))
+    assert [target.name for target in model.targets] == ["a", "a.2"]
+    assert np.array_equal(model.pose(0, 0.0).morph_weights, [0.0, 1.0])

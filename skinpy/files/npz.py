@@ -18,8 +18,9 @@ from .._arguments import axis_of, brief, path_of
 from .._progress import working
 from .._text import printable, quoted_list, unicode_text
 from .._types import Array, PathLike
-from ..clip import Clip
+from ..clip import Channel, Clip
 from ..clips.edit import derived
+from ..clips.evaluate import trs
 from ..clips.events import Motion, checked_event, sorted_events
 from ..clips.smpl import is_smpl, model_from_smpl
 from ..errors import LimitExceeded, LoadError
@@ -55,6 +56,7 @@ _ARRAYS: dict[str, tuple[str, tuple[int | str, ...]]] = {
 }
 _OPTIONAL = ("root_motion",)
 _MAX_MEMBERS = 1000
+_SAME = 1e-5  #: of a rest matrix: how far rounding may move it
 
 
 # ---- writing ------------------------------------------------------------------------------------------
@@ -189,7 +191,7 @@ def _model_block(arrays: Mapping[str, Array]) -> _core.Block:
     if str(arrays["format"]) != FORMAT or arrays["version"] != VERSION:
         came = f"{printable(arrays['format'])!r} of version {arrays['version']}"
         raise ValueError(f"its format is {came}; expected {FORMAT!r} of version {VERSION}")
-    names, targets = arrays["joints"].tolist(), arrays["targets"].tolist()
+    names, targets = arrays["joints"].tolist(), _numbered(arrays["targets"].tolist())
     moving: dict[str, Any] = {path: arrays[path] for path in ("translation", "rotation", "scale")}
     morphs: dict[str, Any] = {"targets": targets, "weights": arrays["weights"]} if targets else {}
     clip = Clip.from_arrays(str(arrays["name"]), times=arrays["times"], **moving, **morphs)
@@ -203,6 +205,7 @@ def _model_block(arrays: Mapping[str, Array]) -> _core.Block:
         weights=np.zeros((0, 1)),
         targets={name: np.zeros((0, 3)) for name in targets},
     )
+    clip = derived(clip, _without_still_shear(clip, model), clip.duration)
     bound = _completed(model.add_clips(clip).clips[-1], arrays)
     joined = model.add_clips(bound)._joined()
     sections = {name: _block.section(joined, name) for name in joined.sections}
@@ -211,6 +214,35 @@ def _model_block(arrays: Mapping[str, Array]) -> _core.Block:
     sections["INFO"]["unit_meters"] = 0.0 if np.isnan(unit) else unit
     sections["INFO"]["up"] = _block.AXES.index(axis_of("up", str(arrays["up"])))
     return _block.pack(sections, 1)
+
+
+def _numbered(names: list[str]) -> list[str]:
+    """Names of which each is there once: repeated ones get a number."""
+    numbered: dict[str, None] = {}
+    for name in names:
+        free, number = name, 1
+        while free in numbered:
+            number += 1
+            free = f"{name}.{number}"
+        numbered[free] = None
+    return list(numbered)
+
+
+def _without_still_shear(clip: Clip, model: "Model") -> list[Channel]:
+    """The channels, but for those of joints at rest whose rest matrix has shear, which no channels hold."""
+    skeleton = model.skeleton
+    rest = {path: getattr(skeleton, path) for path in ("translation", "rotation", "scale")}
+    plain = trs(*(one.astype(np.float64) for one in rest.values()))
+    off = np.abs(plain - skeleton.rest_local).max(axis=(1, 2), initial=0.0)
+    sheared = off > _SAME * np.abs(skeleton.rest_local).max(axis=(1, 2), initial=0.0)
+    moving = {
+        one.joint
+        for one in clip.channels
+        if one.path in rest and not np.allclose(one.values, rest[one.path][one.joint], _SAME, _SAME)
+    }
+    return [
+        one for one in clip.channels if one.path not in rest or not sheared[one.joint] or one.joint in moving
+    ]
 
 
 def _completed(clip: Clip, arrays: Mapping[str, Array]) -> Clip:
