@@ -430,6 +430,21 @@ def test_matrices_that_no_figure_can_follow(matrix: Array, words: str) -> None:
         skinpy.character().clips[0].transform(matrix)
 
 
+def test_joined_half_turns_keep_their_way() -> None:
+    """The clips' ends differ by rounding, which would decide the way of a turn by exactly 180 degrees."""
+    turn = [[0, 0, 0, 1], [0, 1, 0, -4.371139e-08], [0, -8.742278e-08, 0, -1]]
+    nothing = {"positions": np.zeros((0, 3)), "faces": np.zeros((0, 3), int)}
+    nothing |= {"joints": np.zeros((0, 1), int), "weights": np.zeros((0, 1))}
+    model = skinpy.Model.from_arrays(["cube"], [-1], np.eye(4)[None], **nothing)
+    rotation = np.array(turn)[:, None]
+    clip = model.add_clips(Clip.from_arrays("turn", times=[0.0, 1.0, 2.0], rotation=rotation)).clips[0]
+    joined = Clip.concatenate([clip, clip])
+    times = np.linspace(0.01, 1.99, 50)
+    for start in (0.0, 2.0):
+        off = np.abs(model.globals(joined, times + start) - model.globals(clip, times)).max()
+        assert off < CLOSE, start
+
+
 def test_clips_that_cannot_be_transformed() -> None:
     with pytest.raises(ValueError, match="bound to no model"):
         stepping().transform(np.eye(4))

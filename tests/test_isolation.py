@@ -658,9 +658,12 @@ def test_ctrl_c_ends_the_copying_of_bytes() -> None:
     try:
         for delay in (0.005, 0.01, 0.02, 0.03, 0.04):
             begin = time.monotonic()
-            signal.setitimer(signal.ITIMER_REAL, delay)
-            with pytest.raises(KeyboardInterrupt):
+            try:  # the timer begins within: on a busy machine it may end before the load begins
+                signal.setitimer(signal.ITIMER_REAL, delay)
                 skinpy.load(data, format="obj")
+                pytest.fail("the load ended before Ctrl-C came")
+            except KeyboardInterrupt:
+                pass
             late.append(time.monotonic() - begin - delay)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)

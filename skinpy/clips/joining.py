@@ -141,7 +141,7 @@ class _Timeline:
     def _fitted(self, span: Channel, after: Channel | None, kind: str) -> Channel:
         """A span with another interpolation, which ends an instant early if the next begins elsewhere."""
         end = float(span.times[-1])
-        if kind != "step" and after is not None and end > 2.0 * self._instant and not _agree(span, after):
+        if kind != "step" and after is not None and end > 2.0 * self._instant and not _can_share(span, after):
             span = cut_channel(span, 0.0, end - self._instant, self._slack)
         if span.interpolation == "step" and kind != "step":
             span = _without_steps(span, self._instant)
@@ -196,6 +196,20 @@ def _agree(before: Channel, after: Channel) -> bool:
         other = -other if one @ other < 0 else other
     largest = max(1.0 if before.path == "rotation" else 0.0, np.abs(one).max(), np.abs(other).max())
     return bool(np.abs(one - other).max() <= _SAME * largest)
+
+
+def _can_share(before: Channel, after: Channel) -> bool:
+    """Whether the first key of a channel can take the place of the last key of another.
+
+    The two may differ by rounding. Where the last two keys are half a turn apart, that would decide which way
+    the joint turns between them.
+    """
+    if not _agree(before, after):
+        return False
+    if before.path != "rotation" or len(before.values) < 2:
+        return True
+    old, new = before.values[-2] @ before.values[-1], before.values[-2] @ _same_sign(before, after).values[0]
+    return bool((old < 0) == (new < 0))
 
 
 def _same_sign(before: Channel, after: Channel) -> Channel:

@@ -133,7 +133,7 @@ static inline void use_blend(const sk_model *model, const sk_clip *clip, const u
   for (i = 0; i < SOURCES; i++) {
     poses[i] = use_poses(model, i ? clip : NULL, POSES, o);
     sources[i] = (sk_blend_source){poses[i], o->weights + 2 * i, i & 1, i == 1 ? mask : NULL,
-                                   i == 2 ? SK_PRIORITY_HIGH : SK_PRIORITY_LOW};
+                                   i == 2 ? SK_PRIORITY_HIGH : SK_PRIORITY_LOW, i == 1};
   }
   if (!sk_weights_validate(o->weights, TIMES, &error)) sk_blend_run(&job);
   for (i = 0; i < SOURCES; i++) use_free(poses[i]);
