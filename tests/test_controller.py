@@ -826,6 +826,16 @@ def test_a_clone_has_players_of_its_own(model: Model, controller: AnimationContr
     assert (copied.state, player.state) == ("run", "walk")
 
 
+def test_pickles_of_other_versions_are_refused(controller: AnimationController) -> None:
+    """Those of before fades that interrupt each other had no number."""
+    controller.play("walk")
+    attributes, slots = controller.__getstate__()
+    number = slots.pop("_format")
+    for other in (slots, {**slots, "_format": number + 1}):
+        with pytest.raises(ValueError, match="another version of skinpy"):
+            AnimationController.__new__(AnimationController).__setstate__((attributes, other))
+
+
 def test_a_clone_goes_its_own_way(model: Model, controller: AnimationController) -> None:
     controller.play("walk")
     controller.advance(0.1)
@@ -854,6 +864,7 @@ def test_a_clone_goes_its_own_way(model: Model, controller: AnimationController)
         (lambda c: c.play(1.5), TypeError, "clip"),
         (lambda c: c.play("walk", mask=Mask.below("Cheest")), KeyError, "Chest"),
         (lambda c: c.play("walk", mask=[1.0]), TypeError, "mask is of type list"),
+        (lambda c: c.cross_fade(slice(1), 0.2), TypeError, "clip is of type slice"),
         (lambda c: c.play("walk", weight=-1), ValueError, "weight is -1; expected 0 or more"),
         (lambda c: c.play("walk", speed=math.nan), ValueError, "speed is nan"),
         (lambda c: c.play("walk", loop="round"), ValueError, "loop is 'round'; expected one of 'wrap'"),

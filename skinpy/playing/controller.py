@@ -47,6 +47,8 @@ __all__ = ["AnimationController"]
 #: What a track plays: a clip, its name or its index, or a blend space.
 Playable: TypeAlias = Clip | str | SupportsIndex | BlendSpace1D | BlendSpace2D
 
+_FORMAT = 2  #: of pickles: counts the changes of what controllers, layers and tracks consist of
+
 
 class AnimationController:
     """Plays clips of one model over time, in layers.
@@ -856,9 +858,14 @@ class AnimationController:
     def __getstate__(self) -> tuple[dict[str, Any] | None, dict[str, Any]]:
         state: Any = super().__getstate__()
         attributes, slots = state  # two dicts, as there are slots, or None and a dict
-        return attributes, {**slots, "_model": self.model._rig}
+        return attributes, {**slots, "_model": self.model._rig, "_format": _FORMAT}
 
     def __setstate__(self, state: tuple[dict[str, Any] | None, dict[str, Any]]) -> None:
+        if state[1].pop("_format", 1) != _FORMAT:
+            raise ValueError(
+                "the pickle holds a controller of another version of skinpy, which has other parts; "
+                "make the controller again, or replay a recording of it"
+            )
         for name, value in chain(*((part or {}).items() for part in state)):
             setattr(self, name, value)
 
@@ -949,6 +956,8 @@ class AnimationController:
             return clip
         if isinstance(clip, BlendSpace1D | BlendSpace2D):
             return Motion(None, clip.bind(self.model))
+        if isinstance(clip, slice):  # of clips
+            raise TypeError("clip is of type slice; expected a Clip, a name, an index or None")
         if not isinstance(clip, Clip):
             return Motion(self.model.clips[clip])
         if clip.model is not self.model:
