@@ -207,7 +207,7 @@ class Clip(Shown, _core.Clip):
         Raises
         ------
         LoadError
-            If the file is no .npz file, or is one without these arrays. Pickles are never read.
+            If the file is not an .npz file, or is one without these arrays. Pickles are never read.
         ValueError
             If an array of a mapping is missing, has the wrong shape or a number that is not finite, or an
             option is out of range.

@@ -765,7 +765,7 @@ class Model(Shown, _core.Model):
         scale : {"auto"} or float, optional
             What the translations of the clips are multiplied by. "auto" finds it for clips in another unit:
             from the lengths of the joints that both skeletons have, or else from the units that the files
-            state. By default nothing is multiplied, and a clip in another unit is told.
+            state. By default nothing is multiplied, and a clip in another unit causes a warning.
         isolate : bool or "strict", default True
             Whether each path is loaded in a process of its own; see `load`.
         limits : Limits, optional

@@ -90,7 +90,7 @@ def test_a_single_pose_and_a_model_without_unit(tmp_path: Path) -> None:
     assert (again.skeleton.names, again.unit_meters, again.clips[0].duration) == (("\u00e9 \u4eba",), None, 0)
 
 
-# ---- files that are none ----------------------------------------------------------------------------------
+# ---- files that are not .npz files -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

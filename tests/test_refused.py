@@ -157,7 +157,7 @@ def test_the_next_step_of_stored_frames(name: str, tmp_path: Path) -> None:
 
 def test_files_of_other_kinds(tmp_path: Path) -> None:
     chair = skinpy.chair()
-    for data, step in ((LFS, PULL), (b"\xff\xf1 {}", "it is no .npz file|it is not text in UTF-8")):
+    for data, step in ((LFS, PULL), (b"\xff\xf1 {}", "it is not an .npz file|it is not text in UTF-8")):
         (tmp_path / "file").write_bytes(data)
         for load in (lambda path: skinpy.BakedTexture.load(path, chair), skinpy.StateMachine.load):
             with pytest.raises((skinpy.LoadError, ValueError), match=step) as error:

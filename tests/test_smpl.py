@@ -181,10 +181,10 @@ def test_files_are_loaded_as_models_too(tmp_path: Path) -> None:
     assert same(model.clips[0], Clip.from_smpl(data))
     loaded = skinpy.load((tmp_path / "01_01_poses.npz").read_bytes(), format="npz")
     assert loaded.clips.names == ("smpl",)
-    with pytest.raises(LoadError, match="no motion of SMPL: source has 364 rotations; expected at most 100"):
+    with pytest.raises(LoadError, match="not motion of SMPL: source has 364 rotations; expected at most 100"):
         skinpy.load(tmp_path / "01_01_poses.npz", limits=skinpy.Limits(keys=100))
     np.savez(tmp_path / "a.npz", poses=np.zeros((2, 156)), trans=np.zeros((2, 3)))
-    with pytest.raises(LoadError, match=r"this is no motion of SMPL: .*expected mocap_framerate"):
+    with pytest.raises(LoadError, match=r"this is not motion of SMPL: .*expected mocap_framerate"):
         skinpy.load(tmp_path / "a.npz")
 
 
@@ -324,8 +324,8 @@ SHORT = "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 66)}"
 FILES: dict[str, tuple[bytes, str]] = {
     "a pickle": (pickle.dumps({"smpl_poses": 1}), "it is a pickle, .* give a mapping"),
     "an array": (npy(SHORT, bytes(1056)), "whose columns have no names"),
-    "text": (b"poses", "it is no .npz file"),
-    "empty": (b"", "it is no .npz file"),
+    "text": (b"poses", "it is not an .npz file"),
+    "empty": (b"", "it is not an .npz file"),
     "a pointer": (b"version https://git-lfs.github.com/spec/v1\noid", "git lfs pull"),
     "a short archive": (archive(poses=npy(SHORT, bytes(1056)))[:-30], "not a zip file"),
     "too large": (

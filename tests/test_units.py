@@ -1,4 +1,4 @@
-"""add_clips of clips in another unit: they are told, and scale="auto" brings them to the model's unit."""
+"""add_clips of clips in another unit: a warning, and scale="auto", which brings them to the model's unit."""
 
 import warnings
 from pathlib import Path

@@ -54,7 +54,7 @@ _NAMES = frozenset(
         *(name for choices, _ in _PARTS.values() for names in choices for name in names),
     ]
 )
-#: A figure whose spine points along another axis than up, with this cosine on average, is warned of.
+#: A figure whose spine points along another axis than up, with this cosine on average, causes a warning.
 _LYING = 0.8
 
 
@@ -183,7 +183,7 @@ def _file_parameters(
 
 
 def _other_file(head: bytes, path: str) -> str:
-    """What a file is that is no .npz file, and what to do."""
+    """What a file is that is not an .npz file, and what to do."""
     if is_pointer(head):
         return POINTER_REMEDY
     if head[:1] == b"\x80" or path.lower().endswith((".pkl", ".pickle", ".pt", ".pth")):
@@ -196,7 +196,7 @@ def _other_file(head: bytes, path: str) -> str:
             "it is an .npy file, whose columns have no names; give a mapping: "
             "skinpy.Clip.from_smpl(dict(poses=..., trans=..., fps=...))"
         )
-    return "it is no .npz file"
+    return "it is not an .npz file"
 
 
 def _parameters(source: Mapping[str, Any], rate: float | None, max_keys: int) -> Parameters:

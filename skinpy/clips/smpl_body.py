@@ -86,7 +86,7 @@ GROUPS = {"body": _BODY, "hands": _HANDS, "face": _FACE, "fingers": _finger_join
 _PELVIS = {False: (0.0, -0.13, 0.017), True: (0.0, -0.205, 0.007)}
 
 _AVERAGE_HEIGHT = 1.7
-_HEIGHTS = (1.2, 2.2)  # an estimate outside of these is none: the ground is not at 0
+_HEIGHTS = (1.2, 2.2)  # an estimate outside of these is not used: the ground is not at 0
 _MAX_POSES = 512  # from which the height is estimated
 _FLESH = 0.05  # of the height: how far the ground is at least from a joint that has no sole
 

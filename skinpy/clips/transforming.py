@@ -66,7 +66,7 @@ def transformed(clip: Clip, matrix: npt.ArrayLike) -> Clip:
 
 
 def _similarity(matrix: npt.ArrayLike) -> Similarity:
-    """The parts of a matrix; ValueError if it is no rotation, translation and uniform scale."""
+    """The parts of a matrix; ValueError unless it is a rotation, a translation and a uniform scale."""
     given = floats("matrix", matrix, (4, 4), np.float64)
     wanted = "expected a rotation, a translation and a uniform scale above 0"
     if np.abs(given[3] - [0.0, 0.0, 0.0, 1.0]).max() > _TOLERANCE:

@@ -127,7 +127,7 @@ def _source(options: Namespace) -> Model:
 
 
 def _holds_smpl(path: str) -> bool:
-    """Whether an .npz file is none that `Clip.to_npz` wrote."""
+    """Whether an .npz file is not one that `Clip.to_npz` wrote."""
     if Path(path).suffix.lower() != ".npz":
         return False
     with open(path, "rb") as file:

@@ -54,7 +54,7 @@ def whole_frames(clip: Clip, fps: float) -> Array:
 
 
 def posed_model(clip: Clip) -> "Model":
-    """The model of a clip; ValueError for a clip that has none, or whose channels are no poses."""
+    """The model of a clip; ValueError for a clip that has none, or whose channels are not poses."""
     if clip.is_additive:
         raise ValueError(
             f"clip {quoted(clip.name)} is additive, so it has no poses of its own; "

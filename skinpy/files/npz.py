@@ -117,7 +117,7 @@ def read_npz(file: BinaryIO, counts: tuple[int, int, int, int, int]) -> _core.Bl
 
     The file is one of `Clip.to_npz`, or has parameters of SMPL.
     """
-    what = "clip as Clip.to_npz writes it"
+    what = "a clip as Clip.to_npz writes it"
     try:
         with zipfile.ZipFile(file) as archive:
             if is_smpl(one.filename.removesuffix(".npy") for one in archive.infolist()):
@@ -128,7 +128,7 @@ def read_npz(file: BinaryIO, counts: tuple[int, int, int, int, int]) -> _core.Bl
     except (zipfile.BadZipFile, zlib.error, OSError, NotImplementedError, RuntimeError, EOFError) as error:
         raise LoadError(f"this is not an .npz file: {printable(error)}") from None
     except (TypeError, ValueError, KeyError) as error:
-        raise LoadError(f"this is no {what}: {printable(error.args[0])}") from None
+        raise LoadError(f"this is not {what}: {printable(error.args[0])}") from None
 
 
 def _members(archive: zipfile.ZipFile, counts: tuple[int, int, int, int, int]) -> dict[str, Array]:

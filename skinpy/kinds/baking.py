@@ -317,7 +317,7 @@ class BakedTexture:
                 raise LoadError(f"{printable(path)} holds no baked texture: {error}") from None
             except Exception as error:  # zipfile and zlib have exceptions of their own
                 file.seek(0)
-                words = POINTER_REMEDY if is_pointer(file.read(64)) else f"it is no .npz file ({error})"
+                words = POINTER_REMEDY if is_pointer(file.read(64)) else f"it is not an .npz file ({error})"
                 raise LoadError(f"{printable(path)} holds no baked texture: {words}") from None
         return cls(data, clips, slots, rotation, model, same_clips(model, clips, slots))
 

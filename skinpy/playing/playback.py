@@ -108,7 +108,7 @@ class Playback:
             changes_here += 1
             if stop > self.time:
                 if self._plan is not None and not self._plan[3]:
-                    self._signed = False  # this is what most frames come to, so it is no call
+                    self._signed = False  # this is what most frames come to, so it is not a call
                 elif self._keep_signs() and stop > self.time + frame:
                     stop, switching = self.time + frame, []
                 self._move(stop, events)

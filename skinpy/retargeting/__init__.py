@@ -1,4 +1,4 @@
-"""Motion from one character to another: joints matched by name, rotations carried between rest poses."""
+"""Motion from one character to another: joints paired as bones of a humanoid, and reference poses."""
 
 from .clips import match_poses, retarget
 from .humanoid import Humanoid

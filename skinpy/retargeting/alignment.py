@@ -69,7 +69,7 @@ def scene_change(
     Lengths scale by the ratio of the hip heights above the lowest mapped joint in the reference poses, or of
     the skeletons' sizes where a reference pose does not stand.
     """
-    # A joint above the hips, such as a root on the floor of one skeleton, is no part of the figure's height.
+    # A joint above the hips, such as a root on the floor of one skeleton, is not part of the figure's height.
     below = [pair for pair in pairs if pair[0] not in references[0].line(hips[0])[:-1]]
     chosen = [[pair[side] for pair in below] for side in (0, 1)]
     heights = [_height(ups[side], references[side], hips[side], chosen[side]) for side in (0, 1)]

@@ -49,9 +49,9 @@ def retarget(
     The scene is rotated from the source's up axis (and, by quarter turns, from where the source faces) to the
     target's. Target joints that are not mapped stay as in the reference pose. The hips, and the joints above
     them, follow the source's path times the ratio of the hip heights (above the lowest mapped joint, in the
-    reference poses). Other joints keep the
-    target's lengths, apart from what channels add to the source's. Scales carry over as ratios to rest, and
-    morph weights by the targets' names. Events carry over unchanged, and root motion rotated and scaled.
+    reference poses). Other joints keep the target's lengths, apart from what channels add to the source's.
+    Scales carry over as ratios to rest, and morph weights by the targets' names. Events carry over unchanged,
+    and root motion rotated and scaled. `lock_feet` keeps planted feet of the result where they are.
 
     Parameters
     ----------
@@ -96,8 +96,8 @@ def retarget(
     Warns
     -----
     SkinpyWarning
-        If joints or morph targets that the clip moves have no counterpart. If no
-        good reference pose was found; the message names the limbs.
+        If joints or morph targets that the clip moves have no counterpart. If no good reference pose was
+        found; the message names the limbs.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""The frame of a clip that is nearest to a posture: a reference pose where the rest pose is none."""
+"""The frame of a clip that is nearest to a posture: a reference pose where the rest pose shows no posture."""
 
 from __future__ import annotations
 

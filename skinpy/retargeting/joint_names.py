@@ -7,7 +7,6 @@ from dataclasses import dataclass
 #: Words and numbers; a capital begins a word, and a row of capitals is a word ("LFoot" is L and Foot).
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+")
 _SIDES = {"left": "left", "l": "left", "lt": "left", "right": "right", "r": "right", "rt": "right"}
-OTHER_SIDE = {"left": "right", "right": "left"}
 
 #: Words that rigs put into every name and that do not tell the part of the body.
 _NOISE = {"mixamorig", "valve", "biped", "bip", "b", "c", "j", "bone", "joint", "jnt", "def", "rig"}

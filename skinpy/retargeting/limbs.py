@@ -71,7 +71,7 @@ class Figure:
         return None if self.fault(bone) else unit(self._along(bone))
 
     def fault(self, bone: str) -> str:
-        """Return why a bone and its end, both known, are no limb that can be turned; or nothing."""
+        """Return why a bone and its end, both known, are not a limb that can be turned; or nothing."""
         if self.joints[bone] not in self.rest.line(self.joints[LIMBS[bone]]):
             return "its end does not hang from it"
         return "" if np.linalg.norm(self._along(bone)) > self._short else "it has length 0"

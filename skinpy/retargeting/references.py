@@ -189,7 +189,7 @@ class _Search:
     def figure(self, side: int, rotation: Array) -> Figure:
         """Return the model of a side with local rotations (J,4), but with the joints above the hips at rest.
 
-        These move a figure through the scene and are no part of its posture.
+        These move a figure through the scene and are not part of its posture.
         """
         rest, joints = self.rests[side].figure.rest, self.rests[side].figure.joints
         posed = Figure(self.models[side], joints, rotation)

@@ -13,7 +13,7 @@ _PAIR_OF_WORDS = 0.2  # what "wrist" below "elbow" gains: such a rig names joint
 _NEVER = -9.0  # what a leg or an arm of an unknown part loses that hangs elsewhere
 _GAP = -0.5  # what a limb loses that lacks a joint between two others
 _DEEPER = 1e-3  # what each level of the hierarchy loses: the first of several segments is the bone
-_LEAST = 0.3  # a lower score is no evidence
+_LEAST = 0.3  # a lower score is not evidence
 _MOST = 2  # joints of one part and side below one joint
 _MOST_CANDIDATES = 64
 

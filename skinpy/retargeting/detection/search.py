@@ -79,13 +79,13 @@ def _search_one(figure: Figure) -> Search:
     rejected = ""
     if _core(found) < _FEWEST and not built:
         rejected = (
-            f"The skeleton is no human figure: names and structure show {_core(found)} of "
+            f"The skeleton is not a human figure: names and structure show {_core(found)} of "
             f"{len(CORE)} bones that one needs."
         )
     elif _has_legs_of_an_animal(figure):
         rejected = "The skeleton is no human figure: its names speak of front or hind legs."
     elif _is_on_all_fours(figure, found):
-        rejected = "The skeleton is no human figure: its arms go the way of its legs, across the trunk."
+        rejected = "The skeleton is not a human figure: its arms go the way of its legs, across the trunk."
     if rejected:
         return Search({}, rejected=rejected)
     kept = {bone for bone, joint in named.items() if found.get(bone) == joint}

@@ -39,7 +39,7 @@ NOISE = _set(
     """
 )
 
-#: Words of joints that are no bone of the figure: twists, ends, targets of IK, controls and what hangs on it.
+#: Words of joints that are not bones of the figure: twists, ends, IK targets, controls and what hangs on it.
 HELPERS = _set(
     """
     twist twst tws twists roll rol patella half
