@@ -5,6 +5,7 @@ its inverse bind matrix, and a vertex is the sum of weight * palette * position 
 for column vectors, quaternions are x y z w.
 """
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 #: A time that lies up to this many ticks before a key counts as the time of the key.
 _KEY_TOLERANCE_TICKS = 1e-4
+_MAX_SAMPLES = 2**18  # of one channel, besides its keys: in clips of hours the gaps are longer
 
 
 def key_tolerance(clip: Clip) -> float:
@@ -170,3 +172,23 @@ def trs(translation: Array, rotation: Array, scale: Array) -> Array:
     matrices[..., :3, 3] = translation
     matrices[..., 3, 3] = 1.0
     return matrices
+
+
+def key_times(channels: Sequence[Channel], slack: float, steps: bool, longest: float) -> Array:
+    """All key times of channels, for sampling what several of them determine.
+
+    Unless all channels are steps, there is also a time just before each step, and no gap over `longest` s.
+    """
+    lines = [channel.times for channel in channels]
+    if not steps:
+        first, last = min(line[0] for line in lines), max(line[-1] for line in lines)
+        before = [c.times[1:] - 3 * slack for c in channels if c.interpolation == "step"]
+        lines = [*lines, *before]
+        step = max(longest, (last - first) / _MAX_SAMPLES)
+        grid = np.arange(1, int((last - first) / step) + 1) * step + first
+        keys = np.unique(np.concatenate(lines))
+        after = np.clip(np.searchsorted(keys, grid), 1, len(keys) - 1)
+        gap = keys[after] - keys[after - 1] if len(keys) > 1 else np.zeros(len(grid))
+        lines = [keys, grid[(gap > step * 1.01) & (grid < last)]]
+    times = np.unique(np.concatenate(lines))
+    return np.asarray(times[np.concatenate([np.ones(1, bool), np.diff(times) > slack])])

@@ -19,10 +19,9 @@ from .._progress import working
 from .._types import Array
 from ..clip import Channel, Clip
 from ..clips.edit import derived
-from ..clips.evaluate import key_tolerance, same_signs, unit
+from ..clips.evaluate import key_times, key_tolerance, same_signs, unit
 from ..models.frames import chunks
 from ..posing.kinematics import quaternion_product, rotated, up_vector
-from ..retargeting.transfer import key_times
 from .contacts import checked_model, found_contacts, joint_numbers
 from .easing import envelope
 from .ground import Ground

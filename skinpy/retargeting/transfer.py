@@ -15,21 +15,20 @@ tangents. Where several channels do, the motion is sampled at the times of all t
 times a second. Translations and scales work in the same way. Quaternions are x y z w; all in float64.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from .._types import Array
 from ..clip import Channel
-from ..clips.evaluate import same_signs, unit
+from ..clips.evaluate import key_times, same_signs, unit
 from ..clips.events import Motion
 from ..posing.kinematics import conjugate, rotated
 from .rest import Rest, product
 from .source_motion import PATHS, REST_TOLERANCE, SourceMotion
 
 _SAMPLE_SECONDS = 1.0 / 30.0  # longest gap between keys where motion is sampled
-_MAX_SAMPLES = 2**18  # of one channel, besides its keys: in clips of hours the gaps are longer
 
 
 @dataclass(frozen=True)
@@ -278,7 +277,7 @@ class _Follower:
     def _sampled(self, path: str, channels: list[Channel], at: Callable[[Array], Array]) -> Channel:
         """Return a channel that is sampled at the key times of `channels` and between."""
         steps = all(channel.interpolation == "step" for channel in channels)
-        times = key_times(channels, self.source.slack, steps)
+        times = key_times(channels, self.source.slack, steps, _SAMPLE_SECONDS)
         values = at(times).astype(np.float32)
         interpolation = "step" if steps else "linear"
         return Channel(self.joint, None, "", path, interpolation, times, values, None, None)
@@ -294,25 +293,3 @@ def _still(rest: Rest, joint: int, path: str, value: Array) -> Channel | None:
         return None
     values = value[None].astype(np.float32)
     return Channel(joint, None, "", path, "linear", np.zeros(1), values, None, None)
-
-
-def key_times(
-    channels: Sequence[Channel], slack: float, steps: bool, longest: float = _SAMPLE_SECONDS
-) -> Array:
-    """Return all key times.
-
-    Unless all channels are steps, there is also a time just before each step, and no gap over `longest` s.
-    """
-    lines = [channel.times for channel in channels]
-    if not steps:
-        first, last = min(line[0] for line in lines), max(line[-1] for line in lines)
-        before = [c.times[1:] - 3 * slack for c in channels if c.interpolation == "step"]
-        lines = [*lines, *before]
-        step = max(longest, (last - first) / _MAX_SAMPLES)
-        grid = np.arange(1, int((last - first) / step) + 1) * step + first
-        keys = np.unique(np.concatenate(lines))
-        after = np.clip(np.searchsorted(keys, grid), 1, len(keys) - 1)
-        gap = keys[after] - keys[after - 1] if len(keys) > 1 else np.zeros(len(grid))
-        lines = [keys, grid[(gap > step * 1.01) & (grid < last)]]
-    times = np.unique(np.concatenate(lines))
-    return np.asarray(times[np.concatenate([np.ones(1, bool), np.diff(times) > slack])])
