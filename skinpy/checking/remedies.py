@@ -65,7 +65,10 @@ MEANING: dict[str, tuple[Level, str]] = {
         "warning",
         "export the frame rate; the clip may play too fast or too slowly",
     ),
-    "channels_dropped": ("error", "export the joints that are animated, or remove the channels"),
+    "channels_dropped": (
+        "error",
+        "export the joints that are animated, remove the channels, or retarget clips of another skeleton",
+    ),
     "channels_duplicate": ("error", "bake the animation, so that a joint has one channel for each property"),
     "joints_matched": ("note", "give the joints the same names in both files"),
     "interpolation_ignored": ("warning", "bake the curves to linear keys, or export to glTF"),

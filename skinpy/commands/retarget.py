@@ -152,12 +152,13 @@ def _joint_map(options: Namespace, source: Model, target: Model) -> Any:
         return "auto" if given is None else given
     pairs = dict(match_joints(source, target, "auto").pairs if given is None else given)
     for one, other in options.pair:
+        for side, name, model in (("source", one, source), ("target", other, target)):
+            if name and name not in model.skeleton.names:
+                raise unknown_name(f"{side} joint", name, model.skeleton.names, "--pair")
         # The new pair takes both joints from the pairs that they were in.
         pairs = {name: partner for name, partner in pairs.items() if name != one and partner != other}
         if other:
             pairs[one] = other
-        elif one not in source.skeleton.names:
-            raise unknown_name("source joint", one, source.skeleton.names, "--pair")
     return pairs
 
 
