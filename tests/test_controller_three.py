@@ -234,8 +234,8 @@ def test_weights_of_two_and_three_tracks(b: float, c: float) -> None:
     compare(steps, "same")
 
 
-def test_rotations_about_one_axis_of_three_tracks_differ_as_slerp_and_the_normalized_sum_do() -> None:
-    """Three.js: the angle is sum(w a) / sum(w). Here: that of the sum of w (cos a/2, sin a/2)."""
+def test_rotations_about_one_axis_of_three_tracks_differ_as_slerp_and_the_mean_rotation_do() -> None:
+    """Three.js: the angle is sum(w a) / sum(w). Here: that of the sum of w (cos a, sin a)."""
     clips, model = scene("axis")
     weights = {"a": 1.0, "b": 0.7, "c": 1.6}
     steps: list[list[Any]] = [["play", name, {"weight": weight}] for name, weight in weights.items()]
@@ -249,7 +249,7 @@ def test_rotations_about_one_axis_of_three_tracks_differ_as_slerp_and_the_normal
     axis /= np.linalg.norm(axis, axis=1, keepdims=True)
     half = np.array([np.arctan2((q[..., :3] * axis).sum(-1), q[..., 3]) for q in poses])
     mean = (w * half).sum(0) / total
-    summed = np.arctan2((w * np.sin(half)).sum(0), (w * np.cos(half)).sum(0))
+    summed = np.arctan2((w * np.sin(2 * half)).sum(0), (w * np.cos(2 * half)).sum(0)) / 2
     known = 2 * np.abs(mean - summed)
     assert known.max() > 0.005
     np.testing.assert_allclose(angles(ours, theirs), known, rtol=0, atol=ATOL)

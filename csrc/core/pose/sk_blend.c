@@ -70,13 +70,14 @@ typedef struct total {
   double sum;
   size_t count;
   joint_view joints[2]; /* the first two */
-  double weights[2];
+  double second; /* the weight of the second one */
   bool plane; /* some that weigh in the pose are of a blend space of the plane */
   bool same;  /* all have the same bits */
 } total;
 
 static inline void count_joint(joint_view joint, double weight, total *found) {
-  if (found->count < 2) found->joints[found->count] = joint, found->weights[found->count] = weight;
+  if (found->count == 0) found->joints[0] = joint;
+  if (found->count == 1) found->joints[1] = joint, found->second = weight;
   found->same = found->same && same_joint(found->joints[0], joint);
   found->sum += weight;
   found->count++;
@@ -113,7 +114,7 @@ static void write_rotation(double r[4], const float rest[4], float out[4]) {
 /* Writes the mean of the two sources that were counted. */
 static void write_mean_of_two(const total *found, const float *rest_rotation, joint_view out) {
   joint_view a = found->joints[0], b = found->joints[1];
-  double u = found->weights[1] / found->sum, signed_u = quat_sign(a.r, b.r) * u, r[4];
+  double u = found->second / found->sum, signed_u = quat_sign(a.r, b.r) * u, r[4];
   int k;
   for (k = 0; k < 4; k++) r[k] = (1.0 - u) * a.r[k] + signed_u * b.r[k];
   lerp3(a.t, b.t, u, out.t);
