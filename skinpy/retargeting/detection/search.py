@@ -83,7 +83,7 @@ def _search_one(figure: Figure) -> Search:
             f"{len(CORE)} bones that one needs."
         )
     elif _has_legs_of_an_animal(figure):
-        rejected = "The skeleton is no human figure: its names speak of front or hind legs."
+        rejected = "The skeleton is not a human figure: its names speak of front or hind legs."
     elif _is_on_all_fours(figure, found):
         rejected = "The skeleton is not a human figure: its arms go the way of its legs, across the trunk."
     if rejected:
