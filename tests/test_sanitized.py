@@ -26,7 +26,7 @@ pytestmark = pytest.mark.ci
 
 #: What calls our C with arguments of all kinds.
 SUITES = ("isolation", "import", "hard_models", "arguments", "model", "deform", "blend", "crowd", "morph")
-SUITES += ("kinds", "compiled", "clip_file", "import_compressed")
+SUITES += ("kinds", "compiled", "clip_file", "import_compressed", "fades")
 
 
 def library(name: str) -> str:

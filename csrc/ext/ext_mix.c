@@ -2,8 +2,9 @@
    _blend, which blends poses.
 
       A layer is a tuple (mode, priority_blend, entries[, fades]), and an entry a tuple (clip, time, weight, loop, mask,
-   priority[, signs[, plane]]). mode, loop and priority are numbers of the core's enums, plane is that of sk_blend_source, clip is a bound Clip, None (the rest
-   pose) or a given pose: a float32 array of its T, R, S and morph weights. mask is a float32 array (J,) or None.
+   priority[, signs[, plane]]). mode, loop and priority are numbers of the core's enums, plane is that of
+   sk_blend_source, clip is a bound Clip, None (the rest pose) or a given pose: a float32 array of its T, R, S and morph
+   weights. mask is a float32 array (J,) or None.
 
       signs and fades are for what must not jump in time (sk_mix.h). Signs are a float32 array (2, J, 4) or None: its
    first half is read, its second half written. fades are None or a tuple (cover, inertia, seconds, span) of signs or
