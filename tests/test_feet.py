@@ -414,6 +414,23 @@ def test_hips_come_down_where_a_leg_is_too_short() -> None:
         assert (reach[planted] < np.maximum(own[planted], 0.985) + 2e-3).all()
 
 
+def test_a_figure_that_floats_comes_down_as_a_whole() -> None:
+    """Hips that are 2 cm too high: the figure comes down by that much, without bending its knees.
+
+    Where contacts are given, the feet alone come down, as far as legs reach. The positions are float32.
+    """
+    clip, times = walk(figure(), high=0.02), np.linspace(0.0, 3.0, 181)
+    locked, given = skinpy.lock_feet(clip), skinpy.lock_feet(clip, joints=clip.contacts(FEET))
+    model = clip.model
+    assert model is not None
+    before, after, least = (
+        model.joint_positions(one, times, loop="clamp").astype(float) for one in (clip, locked, given)
+    )
+    assert np.abs(after - before + [0.0, 0.02, 0.0]).max() < 1e-4
+    hips = NAMES.index("Hips")
+    assert (before - least)[:, hips, 1].max() < 0.01
+
+
 def test_hands_can_be_held() -> None:
     """A hand that drifts while it should rest on a table keeps its place, and no hips come down for it."""
     model = figure()

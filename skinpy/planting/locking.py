@@ -8,6 +8,7 @@ die out before and after each contact.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -43,6 +44,8 @@ _CLEAR = 0.01
 #: The level at which feet stand in a clip is that of the rest pose if they differ by at most this fraction of
 #: the size.
 _SAME_LEVEL = 0.05
+#: The rise of the whole figure is measured at every so many keys.
+_RISE_STEP = 4
 
 Planted: TypeAlias = Sequence[str] | Mapping[str, npt.ArrayLike]
 
@@ -54,7 +57,8 @@ def lock_feet(clip: Clip, *, joints: Planted | None = None, blend: float = 0.1) 
     Retargeted and captured feet slide, float and sink. During each contact, the sole of a foot goes to the
     level of the ground and does not slide: flat feet keep still, and others roll over their lowest points.
     The leg follows by inverse kinematics. Where it is too short, the hips come down. The correction is eased
-    in and out, so what is far from any contact stays as it is. docs/feet.md explains the steps.
+    in and out, so what is far from any contact keeps its pose. Unless contacts are given, the whole figure is
+    raised or lowered first, so that most knees stay as they are. docs/feet.md explains the steps.
 
     Parameters
     ----------
@@ -72,8 +76,8 @@ def lock_feet(clip: Clip, *, joints: Planted | None = None, blend: float = 0.1) 
     -------
     Clip
         A clip that is bound to the same model: `clip` itself if nothing has contact. The joints of the limbs
-        have linear rotations, and the hips a linear translation if they come down, with keys at all key times
-        of the joints that move the limbs and at least 60 times a second. All else is as in `clip`.
+        have linear rotations, and the hips a linear translation if they move, with keys at all key times of
+        the joints that move the limbs and at least 60 times a second. All else is as in `clip`.
 
     Raises
     ------
@@ -118,6 +122,8 @@ def lock_feet(clip: Clip, *, joints: Planted | None = None, blend: float = 0.1) 
     tracks = _tracks(clip, limbs, found.ground, times)
     hips = hips_above(model, limbs)
     feet = [sole.is_foot for sole in soles]
+    if hips is not None and given is None:
+        level = _settled(tracks, feet, intervals, level)
     plans, drop = _plans(tracks, feet, intervals, found.lap, level, seconds)
     if hips is None:
         drop = np.zeros(len(times))
@@ -125,7 +131,7 @@ def lock_feet(clip: Clip, *, joints: Planted | None = None, blend: float = 0.1) 
         _turns(model, limb, track, plan, drop, level.up)
         for limb, track, plan in zip(limbs, tracks, plans, strict=True)
     ]
-    changes = _Changes(clip, times, found.ground, turns, (hips, drop))
+    changes = _Changes(clip, times, found.ground, turns, (hips, drop - level.rise))
     return derived(clip, changes.channels(), clip.duration)
 
 
@@ -242,6 +248,21 @@ def _empty_track(model: Model, limb: Limb, times: Array) -> Track:
         for sole, toes in zip(soles, (False, True), strict=False)
     ]
     return Track(times, np.empty((count, 3)), np.empty((count, 3)), np.empty((count, 4)), parts)
+
+
+def _settled(tracks: list[Track], feet: list[bool], intervals: list[Array], level: Level) -> Level:
+    """Return the level with the rise of the figure that most planted feet need, so that their knees stay.
+
+    Feet that become flat bring their ankles down, and the hips of the whole clip follow.
+    """
+    rises = [np.zeros(0)]
+    for track, is_foot, rows in zip(tracks, feet, intervals, strict=True):
+        if is_foot:
+            few = track.every(_RISE_STEP)
+            plan = planned(few, rows, level, 0.0)
+            rises.append(((plan.target - few.end) @ level.up)[plan.planted])
+    found = np.concatenate(rises)
+    return replace(level, rise=float(np.median(found))) if len(found) else level
 
 
 def _plans(

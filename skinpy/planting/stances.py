@@ -10,7 +10,7 @@ from .. import rotation
 from .._types import Array
 from ..clips.evaluate import shortest_rotation
 from ..posing.kinematics import quaternion_product, rotated
-from .easing import eased, envelope
+from .easing import eased, envelope, smooth
 from .soles import Sole
 from .turns import mean_rotation
 
@@ -28,7 +28,7 @@ _MAX_SWIVEL = np.radians(3.0)
 #: Toes that are higher than this fraction of the size above the lowest point of the foot are not planted.
 _LOW = 0.02
 #: Seconds: how much earlier a foot in the air is lifted before it would be in the ground.
-_LIFT_SECONDS = 0.08
+_LIFT_SECONDS = 0.05
 #: A contact within this fraction of the size above or below the ground is on the ground, not on a step.
 _SNAP = 0.06
 
@@ -58,6 +58,16 @@ class Track:
     def end(self) -> Array:
         """The origins (N,3) of the end of the limb."""
         return self.parts[0].origin
+
+    def every(self, step: int) -> Track:
+        """Return the track at every so many of its times."""
+        parts = [
+            Part(one.sole, one.origin[::step], one.rotation[::step], one.points[::step], one.is_toes)
+            for one in self.parts
+        ]
+        return Track(
+            *(self.times[::step], self.root[::step], self.middle[::step], self.root_rotation[::step]), parts
+        )
 
     def repeated(self, lap: Array) -> Track:
         """Return the track with the round of a loop before it and the one after it.
@@ -105,11 +115,17 @@ class Level:
     wanted: float  #: the level at which they should stand
     size: float
     up: Array  #: (3,)
+    rise: float = 0.0  #: how far the whole figure is raised afterwards; the levels below are those before
+
+    @property
+    def ground(self) -> float:
+        """The level of the ground."""
+        return self.wanted - self.rise
 
     def under(self, heights: Array) -> float:
         """Return the level of a contact whose lowest points have these heights: the ground, or a step."""
         mean = float(heights.mean())
-        return self.wanted if abs(mean - self.measured) <= _SNAP * self.size else mean
+        return self.ground if abs(mean - self.measured) <= _SNAP * self.size else mean - self.rise
 
 
 def planned(track: Track, intervals: Array, level: Level, blend: float) -> Plan:
@@ -137,7 +153,7 @@ def planned(track: Track, intervals: Array, level: Level, blend: float) -> Plan:
 
 def _over_ground(times: Array, heights: Array, contacts: tuple[Array, Array], level: Level) -> Array:
     """Return how far (N,) a sole at heights (N,) is lifted so that in the air it is not below the ground."""
-    sunk = np.where(_covered(len(times), *contacts), 0.0, np.maximum(level.wanted - heights, 0.0))
+    sunk = np.where(_covered(len(times), *contacts), 0.0, np.maximum(level.ground - heights, 0.0))
     # The smooth curve begins before a foot is in the ground, but ends where a contact is.
     still = eased(times, np.ones((len(times), 1)), *contacts, _LIFT_SECONDS)[:, 0]
     return np.maximum(sunk, (1.0 - still) * envelope(times, sunk, _LIFT_SECONDS))
@@ -188,13 +204,15 @@ def _held(track: Track, part: Part, contacts: tuple[Array, Array], level: Level,
     if not part.is_toes:
         flat &= _swivel(part.rotation, track.times, level.up) <= _SWIVELS
     turns = np.zeros((len(track.times), 3))
+    # A foot that begins to roll is let go as it tilts, or its knee would bend for a heel that is held down.
+    share = smooth(1.0 - np.abs(slope - usual) / limit)
     firsts, lasts = _runs(flat, *contacts)
     for start, end in zip(firsts, lasts, strict=True):
         inside = slice(start, end + 1)
         pose = _level_rotation(part, inside, level)
         toward = rotation.to_rotvec(quaternion_product(pose, rotation.inverse(part.rotation[inside])))
         angle = np.maximum(np.linalg.norm(toward, axis=1, keepdims=True), 1e-12)
-        turns[inside] = toward * np.minimum(1.0, most / angle)
+        turns[inside] = toward * np.minimum(1.0, most / angle) * share[inside, None]
     return eased(track.times, turns, firsts, lasts, blend) if len(firsts) else turns
 
 
