@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 #: Hz: the rate at which contacts are looked for.
 _RATE = 60.0
+#: Times at which contacts are looked for at most: in clips of more than four hours they lie farther apart.
+_MAX_TIMES = 2**20
 #: A point of a sole touches the ground below this fraction of the size above it, and below this many sizes
 #: per second. A person's planted foot is below 8 cm and 0.4 m/s.
 _HEIGHT, _SPEED = 0.045, 0.25
@@ -115,7 +117,8 @@ def found_contacts(clip: Clip, soles: Sequence[Sole]) -> Contacts:
     model = clip._bound_model()
     feet = [sole_of(model, joint) for joint in feet_of(model)]
     ground = ground_of(clip, feet or soles)
-    times = np.linspace(0.0, clip.duration, max(int(np.ceil(clip.duration * _RATE)), 1) + 1)
+    steps = int(np.clip(np.ceil(clip.duration * _RATE), 1, _MAX_TIMES))
+    times = np.linspace(0.0, clip.duration, steps + 1)
     paths, lowest = sole_paths(clip, soles, ground, times)
     lap, size, up = ground.lap(), figure_size(model), up_vector(model)
     heights = [path @ up for path in paths]
