@@ -193,7 +193,7 @@ class Clip(Shown, _core.Clip):
             Takes the place of the rate of the source, which may have none.
         up : str, default "+Z"
             The axis of the source that is up: "+Z" for AMASS, "+Y" for BEAT2 and AIST++, for instance.
-        height : float, meters, optional
+        height : float, meters, from 0.001 to 10,000, optional
             Height of the stick figure. By default it is the one with which its feet are on the ground in most
             frames, or 1.7 if that is not between 1.2 and 2.2.
         joints : array_like, shape (J, 3), meters, optional

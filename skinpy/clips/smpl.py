@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import rotation as rotations
-from .._arguments import any_array, axis_of, brief, floats, opened, positive, text, wrong_type
+from .._arguments import any_array, axis_of, between, brief, floats, opened, positive, text, wrong_type
 from .._text import POINTER_REMEDY, is_pointer, printable, quoted, quoted_list
 from .._types import Array, PathLike
 from ..clip import Channel, Clip
@@ -56,6 +56,8 @@ _NAMES = frozenset(
 )
 #: A figure whose spine points along another axis than up, with this cosine on average, causes a warning.
 _LYING = 0.8
+#: Meters: the heights that a figure may have.
+_HEIGHTS = 1e-3, 1e4
 
 
 @dataclass(frozen=True)
@@ -125,7 +127,7 @@ def _clip(name: str, found: Parameters, up: str, height: float | None, joints: n
     if joints is not None:
         body = with_joints(body, floats("joints", joints, (len(body.names), 3), np.float64))
     elif height is not None:
-        body = scaled(body, positive("height", height))
+        body = scaled(body, between("height", height, *_HEIGHTS, " meters"))
     else:
         body = scaled(body, estimated_height(body, local, found.translation, upright[1]))
     return _bound(name, body, local, (found.translation + body.pelvis) @ upright.T, found.fps)

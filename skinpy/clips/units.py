@@ -26,6 +26,7 @@ Scale: TypeAlias = "Literal['auto'] | float | None"
 
 _CLEAR = 2.5  #: characters of one unit differ by less, and inches from centimeters by more
 _POWER = 1.02  #: a factor this near to a power of ten is that power
+_MAX_SCALE = 1e12  #: more than from the smallest to the largest unit in which characters are made
 _MIN_JOINTS = 3  #: that have a length in both skeletons
 
 
@@ -36,7 +37,10 @@ def checked_scale(scale: Scale) -> Scale:
     wanted = "None, 'auto' or a number above 0"
     if isinstance(scale, str):
         raise ValueError(f"scale is {brief(scale)}; expected {wanted}")
-    return positive("scale", scale, wanted)
+    number = positive("scale", scale, wanted)
+    if number > _MAX_SCALE:
+        raise ValueError(f"scale is {number:g}; expected at most {_MAX_SCALE:g}")
+    return number
 
 
 def fitted(clips: list[Clip], model: Model, scale: Scale) -> list[Clip]:
