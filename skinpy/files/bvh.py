@@ -1,6 +1,6 @@
 """Writing a clip as BVH: offsets of joints, and for each frame positions and Euler angles.
 
-Nobody owns the format; this follows M. Meredith and S. Maddock, "Motion Capture File Formats Explained"
+The format has no standard; this follows M. Meredith and S. Maddock, "Motion Capture File Formats Explained"
 (2001), and what mocap tools write. A joint's rotation is Rz * Rx * Ry, in degrees. Position channels replace
 the OFFSET of a joint. Some readers, such as that of three.js, add them to it instead: so the OFFSET of what
 carries the figure, a root or the hips below one that stands still, is 0, as in much of the mocap data.

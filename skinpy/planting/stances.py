@@ -17,7 +17,7 @@ from .turns import mean_rotation
 #: Radians: a planted foot, and its toes, whose sole slopes less lies flat. Toes bend; a foot is stiff.
 _FLAT, _FLAT_TOES = np.radians(10.0), np.radians(30.0)
 #: Radians: the slope is measured from the usual one of planted feet that tilt by less than _STILL per second.
-#: If that is more than _MAX_USUAL, feet stand on their toes, and otherwise in the way of the rest pose.
+#: If that is more than _MAX_USUAL, feet stand on their toes, and otherwise as they do in the rest pose.
 _MAX_USUAL, _STILL = np.radians(25.0), np.radians(20.0)
 #: Radians per second: a foot that turns faster about the vertical swivels, and is not held.
 _SWIVELS = np.radians(200.0)

@@ -43,7 +43,7 @@ def find_limb(figure: Figure, side: str, parts: Sequence[str]) -> dict[str, int]
 def _candidates(figure: Figure, side: str, part: str) -> list[tuple[float, int]]:
     """Return scores and joints that may be a part of a limb, without those of which a joint has many.
 
-    A foot with several toes has none that is all of them, and a body with several left legs is no human's.
+    Where a foot has several toes, no joint moves them all. A body with several left legs is not human.
     """
     found = []
     beside: dict[tuple[int, str], int] = {}

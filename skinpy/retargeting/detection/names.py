@@ -198,7 +198,8 @@ def _parts(side: str, letters: list[str]) -> tuple[dict[str, float], str]:
     for words in (letters, meaning):
         if (whole := "".join(words)) in table:
             return dict(table[whole]), whole
-    # The longest known run of words; of several one that is no limb's, then the best, then the last.
+    # The longest known run of words counts. Of several, those that do not name a limb come first, then the
+    # best, then the last.
     for length in range(min(len(meaning) - 1, _LONGEST_RUN), 0, -1):
         runs = ["".join(meaning[at : at + length]) for at in range(len(meaning) - length + 1)]
         known = [

@@ -132,7 +132,7 @@ def _has_legs_of_an_animal(figure: Figure) -> bool:
 
 
 def _is_on_all_fours(figure: Figure, found: dict[str, int]) -> bool:
-    """Whether the front legs of an animal are called arms: they go the way of the legs, across the trunk."""
+    """Whether limbs that are called arms are front legs: they point where the legs do, across the trunk."""
     legs = _way(figure, found, "UpperLeg", "LowerLeg")
     arms = _way(figure, found, "UpperArm", "LowerArm")
     trunk = _way(figure, found, "hips", "UpperArm" if arms.any() else "head")

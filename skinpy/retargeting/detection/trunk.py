@@ -15,7 +15,7 @@ _NEAR = 0.6  # what a joint gains right between the upper legs; one that is a le
 _RIGIFY = 0.2  # what a joint called DEF-spine gains: Rigify's lowest joint of the spine is the hips
 _BACK = 0.2  # of its way up, within which a joint is back where the one before the last is
 _LEAST_HIPS = 0.45
-_LIKE_HIPS = 0.8  # a joint of such a name is no spine: the Hips of a rig whose legs hang on its Body
+_LIKE_HIPS = 0.8  # a joint with such a name is not of the spine: the Hips of a rig with legs on its Body
 _LEAST_NAMED = 0.9  # without legs, a name alone must be as certain
 
 
